@@ -1,7 +1,9 @@
 //! The process's connections, and how failures of the network are told. Knows no file.
 
 use crate::distance::{Distance, Measuring};
-use crate::limits::{CONNECT, CONNECTION_WINDOW, IDLE, LANES, MOST_IDLE, PER_LANE, STREAM_WINDOW};
+use crate::limits::{
+    CLIENTS, CONNECT, CONNECTION_WINDOW, IDLE, MOST_IDLE, PER_CLIENT, STREAM_WINDOW,
+};
 use crate::{proxies, tls};
 use reqwest::{Client, Url, Version, redirect};
 use std::error::Error;
@@ -16,7 +18,7 @@ static ENGINE: PerProcess<Engine> = PerProcess::new();
 /// Clients, each with connections of its own. With HTTP/1 the first one has them all; with HTTP/2, which puts all
 /// requests of a client into one connection, busy servers get several.
 struct Engine {
-    lanes: Vec<Client>,
+    clients: Vec<Client>,
 }
 
 /// This process's own.
@@ -24,9 +26,9 @@ fn engine() -> Result<&'static Engine, Trouble> {
     ENGINE.get(|| {
         let tls = tls::client()
             .map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")).with_cause(e))?;
-        let lanes: Result<_, _> = (0..LANES).map(|_| client(tls.clone())).collect();
-        let lanes = lanes.map_err(|e| trouble(&e, "the network"))?;
-        Ok(Engine { lanes })
+        let clients: Result<_, _> = (0..CLIENTS).map(|_| client(tls.clone())).collect();
+        let clients = clients.map_err(|e| trouble(&e, "the network"))?;
+        Ok(Engine { clients })
     })
 }
 
@@ -57,8 +59,8 @@ impl Line {
     pub fn client(&self) -> Result<(&'static Client, Flight), Trouble> {
         let flight = Flight(Arc::clone(&self.in_flight));
         let others = self.in_flight.fetch_add(1, Ordering::Relaxed);
-        let lane = lane(others, self.is_multiplexed.load(Ordering::Relaxed));
-        let client = engine()?.lanes.get(lane);
+        let number = client_number(others, self.is_multiplexed.load(Ordering::Relaxed));
+        let client = engine()?.clients.get(number);
         let client =
             client.ok_or_else(|| Trouble::new(Kind::Final, "there is no client of HTTP"))?;
         Ok((client, flight))
@@ -68,7 +70,7 @@ impl Line {
     #[must_use]
     pub fn connections(&self) -> usize {
         match self.is_multiplexed.load(Ordering::Relaxed) {
-            true => LANES,
+            true => CLIENTS,
             false => IN_FLIGHT,
         }
     }
@@ -98,10 +100,10 @@ impl Line {
 }
 
 /// Which client takes a request beside `others`.
-fn lane(others: usize, is_multiplexed: bool) -> usize {
-    let busy = others.checked_div(PER_LANE).unwrap_or(0);
+fn client_number(others: usize, is_multiplexed: bool) -> usize {
+    let busy = others.checked_div(PER_CLIENT).unwrap_or(0);
     if is_multiplexed {
-        busy.min(LANES.saturating_sub(1))
+        busy.min(CLIENTS.saturating_sub(1))
     } else {
         0
     }

@@ -20,10 +20,10 @@ pub(crate) const IDLE: Duration = Duration::from_secs(5);
 pub(crate) const MOST_IDLE: usize = treemill_transfer::IN_FLIGHT;
 
 /// Connections to one server of HTTP/2, at most.
-pub(crate) const LANES: usize = 4;
+pub(crate) const CLIENTS: usize = 4;
 
 /// Requests that share a connection of HTTP/2 before another one is used.
-pub(crate) const PER_LANE: usize = 8;
+pub(crate) const PER_CLIENT: usize = 8;
 
 /// What one answer of HTTP/2 may bring before it is read, in bytes: 1 Gbit/s over 137 ms.
 pub(crate) const STREAM_WINDOW: u32 = 16 << 20;

@@ -1,7 +1,7 @@
 //! The transport of dCap.
 
+use crate::connections::{Connections, Opening};
 use crate::found::Open;
-use crate::lanes::{Lanes, Opening};
 use crate::{Entry, Stat, Transport};
 use std::sync::Arc;
 use treemill_dcap::{DcapSource, shown};
@@ -22,7 +22,7 @@ fn open(url: &str) -> Result<Open, SourceError> {
         Box::pin(async move { Ok(observed(DcapSource::opened(&owned).await?, &owned)) })
     });
     let first = observed(DcapSource::open(url)?, url);
-    Ok(Open::only(Arc::new(Lanes::new(first, opening))))
+    Ok(Open::only(Arc::new(Connections::new(first, opening))))
 }
 
 /// One session, with a data connection of its own. Counts are the pools', which serve the bytes, and not the door's.

@@ -2,8 +2,8 @@
 //! transports; [`open_replicas`] opens a file that lies at several of them; [`set_bridge`] sets what other addresses are
 //! given to. [`open_assumed`] opens a file that was open before, without asking its server. A file whose server knows other places of it is read from those, too, when they are worth it. Knows no protocol and no file format.
 //!
-//! `lanes.rs` reads a file on several connections: `lanes/deal.rs` is pure and says which connection gets what,
-//! `lanes/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found,
+//! `connections.rs` reads a file on several connections: `connections/deal.rs` is pure and says which connection gets what,
+//! `connections/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found,
 //! `checksums.rs` says by which checksums they are compared.
 //! `inherited.rs` opens files anew in forked processes.
 //! `blocking.rs` makes sources of readers that keep their thread, and gives up what is silent.
@@ -13,11 +13,11 @@ mod assumed;
 mod blocking;
 mod bridge;
 mod checksums;
+mod connections;
 mod dcap;
 mod found;
 mod http;
 mod inherited;
-mod lanes;
 mod limits;
 mod many;
 mod metalink;

@@ -34,30 +34,30 @@ pub(crate) const SILENT: Duration = Duration::from_secs(5);
 pub(crate) const MOST_KNOWN: usize = 1 << 14;
 
 /// Connections to a near server over which files are shared out, and to one some way off by which a file is read.
-pub(crate) const LANES: usize = 4;
+pub(crate) const CONNECTIONS: usize = 4;
 /// Connections to a server some way off over which files are shared out, and to one far away by which a file is read. A new
 /// one brings ten segments in its first round trip, whatever the distance, and many links limit each connection: eight bring
 /// in three round trips what one does in six.
-pub(crate) const MOST_LANES: usize = 8;
+pub(crate) const MOST_CONNECTIONS: usize = 8;
 /// The round trip from which on a file is read by that many.
 pub(crate) const WIDE_DISTANCE: Duration = Duration::from_millis(50);
 /// The part of a round trip for which connections that were begun with the first one are waited for, at most.
-pub(crate) const LANE_PATIENCE: u32 = 8;
+pub(crate) const CONNECTION_PATIENCE: u32 = 8;
 /// The round trip from which on a file is read by several connections: nearer, one has all of the bandwidth.
-pub(crate) const LANE_DISTANCE: Duration = Duration::from_millis(5);
+pub(crate) const CONNECTION_DISTANCE: Duration = Duration::from_millis(5);
 /// Bytes of a file from which on other connections are opened for it at once.
-pub(crate) const LANE_FILE: u64 = 32 << 20;
+pub(crate) const CONNECTION_FILE: u64 = 32 << 20;
 /// Bytes of one submission from which on other connections are opened for the file.
-pub(crate) const LANE_WORTH: u64 = 1 << 20;
+pub(crate) const CONNECTION_WORTH: u64 = 1 << 20;
 /// Bytes of a part of a range, at least, that is asked for on a connection of its own. XRootD reads this number with
 /// checksums.
-pub(crate) const LANE_PART: u64 = 128 << 10;
-/// The bytes of [`LANE_PART`], of ranges that are smaller than that, while connections are new.
-pub(crate) const LANE_PIECE: u64 = 4 << 10;
+pub(crate) const CONNECTION_PART: u64 = 128 << 10;
+/// The bytes of [`CONNECTION_PART`], of ranges that are smaller than that, while connections are new.
+pub(crate) const CONNECTION_PIECE: u64 = 4 << 10;
 /// Parts into which one submission falls for each connection, at least, if it is large enough.
-pub(crate) const LANE_PARTS: u64 = 4;
+pub(crate) const CONNECTION_PARTS: u64 = 4;
 /// Bytes of a range that is made of several ones, at most, so that there are enough of them for all connections.
-pub(crate) const LANE_BYTES: u64 = 1 << 20;
+pub(crate) const CONNECTION_BYTES: u64 = 1 << 20;
 
 /// Ranges that a reader is asked for in one call, at most: with more, the first ones would wait for the last ones.
 pub(crate) const BATCH_RANGES: usize = 16;

@@ -1,8 +1,8 @@
 //! The transport of XRootD: some clients for each process, which keep their connections.
 
+use crate::connections::{Connections, Opening, Pool};
 use crate::found::{Open, Place};
-use crate::lanes::{Lanes, Opening, Pool};
-use crate::limits::{LANE_DISTANCE, LANES, LOOK_UP, MOST_LANES};
+use crate::limits::{CONNECTION_DISTANCE, CONNECTIONS, LOOK_UP, MOST_CONNECTIONS};
 use crate::{Entry, Stat, Transport, checksums};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ const FOLDER: u32 = 2;
 
 /// The clients of this process, each with connections of its own. A forked child finds its parent's, whose threads it has
 /// not: it leaves those alone and makes its own.
-static CLIENTS: Mutex<Option<(u32, [Arc<Client>; MOST_LANES])>> = Mutex::new(None);
+static CLIENTS: Mutex<Option<(u32, [Arc<Client>; MOST_CONNECTIONS])>> = Mutex::new(None);
 
 /// The client for a file's connection of this number. Files are shared out over the clients: over the first ones of a server
 /// that is known to be near, whose connections are all as fast as one.
@@ -40,23 +40,23 @@ fn client(url: &str, number: usize) -> Arc<Client> {
     };
     let (_, clients) = place.get_or_insert_with(|| (process, made()));
     let among = if is_near(clients, url) {
-        LANES
+        CONNECTIONS
     } else {
-        MOST_LANES
+        MOST_CONNECTIONS
     };
     let digest = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
-    let lane = digest.checked_rem(among as u64).unwrap_or(0);
-    let lane = usize::try_from(lane).unwrap_or(0);
-    let lane = lane.saturating_add(number) % MOST_LANES;
+    let connection = digest.checked_rem(among as u64).unwrap_or(0);
+    let connection = usize::try_from(connection).unwrap_or(0);
+    let connection = connection.saturating_add(number) % MOST_CONNECTIONS;
     let [first, ..] = &*clients;
-    Arc::clone(clients.get(lane).unwrap_or(first))
+    Arc::clone(clients.get(connection).unwrap_or(first))
 }
 
 /// Whether the address's server is known to be near.
 fn is_near(clients: &[Arc<Client>], url: &str) -> bool {
     let distance = |url| clients.iter().find_map(|client| client.round_trip(&url));
     let known = Url::parse(url).ok().and_then(distance);
-    known.is_some_and(|round_trip| round_trip < LANE_DISTANCE)
+    known.is_some_and(|round_trip| round_trip < CONNECTION_DISTANCE)
 }
 
 /// The options that users want: `TREEMILL_XROOTD_CHECKSUMS`, of the checksums of pages, is `far` (by default), `always` or
@@ -89,11 +89,11 @@ fn open(url: &str) -> Result<Open, SourceError> {
     let first = XrootdSource::open(&client(url, 0), url)?;
     let first = Arc::new(first.wanting(checksums::wanted()));
     let source = observed(Arc::clone(&first), url);
-    let lanes = match begun {
-        Some(pool) => Lanes::begun(source, pool, opening),
-        None => Lanes::new(source, opening),
+    let connections = match begun {
+        Some(pool) => Connections::begun(source, pool, opening),
+        None => Connections::new(source, opening),
     };
-    let open = Open::only(Arc::new(lanes));
+    let open = Open::only(Arc::new(connections));
     if asked.server.to_string() == first.server() {
         return Ok(open);
     }
@@ -105,11 +105,11 @@ fn open(url: &str) -> Result<Open, SourceError> {
 /// trips by the time that something is asked for. Only the first one asks a server that turns out to be near.
 fn begin(asked: &Url, url: &str, opening: &Opening) -> Option<Arc<Pool>> {
     let is_new = |number| !client(url, number).knows(asked);
-    if !(1..MOST_LANES).any(is_new) {
+    if !(1..MOST_CONNECTIONS).any(is_new) {
         return None;
     }
     let pool = Arc::new(Pool::default());
-    pool.open(1..MOST_LANES, opening);
+    pool.open(1..MOST_CONNECTIONS, opening);
     Some(pool)
 }
 

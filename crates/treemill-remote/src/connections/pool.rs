@@ -1,8 +1,8 @@
 //! The connections of a file beside its first one. They may be begun together with that one, before it is known which file
 //! they must have and whether they are worth it. Knows no protocol, and not what is asked for on them.
 
-use super::{Lane, Opening};
-use crate::lanes::deal::distance;
+use super::{Connection, Opening};
+use crate::connections::deal::distance;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use treemill_source::{Identity, Source};
@@ -35,7 +35,7 @@ impl Wanted {
 #[derive(Default)]
 struct State {
     wanted: Wanted,
-    open: Vec<Lane>,
+    open: Vec<Connection>,
     /// Connections that are being opened.
     due: usize,
 }
@@ -69,7 +69,7 @@ impl Pool {
             Some(source) if state.wanted.takes(&*source) => (Some(source), None),
             other => (None, other),
         };
-        state.open.extend(fits.map(Lane::new));
+        state.open.extend(fits.map(Connection::new));
         drop(state);
         drop(other); // when nothing is locked: it may have something to say to its server
         self.bell.notify_all();
@@ -85,10 +85,10 @@ impl Pool {
         let open = std::mem::take(&mut state.open);
         let (fit, others) = open
             .into_iter()
-            .partition(|lane| state.wanted.takes(&*lane.source));
+            .partition(|connection| state.wanted.takes(&*connection.source));
         state.open = fit;
         drop(state);
-        drop::<Vec<Lane>>(others);
+        drop::<Vec<Connection>>(others);
     }
 
     /// Waits until all are open that were begun, but not for long.
@@ -98,8 +98,8 @@ impl Pool {
         drop(self.bell.wait_timeout_while(state, patience, waits));
     }
 
-    /// The lanes that are open.
-    pub(crate) fn lanes(&self) -> Vec<Lane> {
+    /// The connections that are open.
+    pub(crate) fn connections(&self) -> Vec<Connection> {
         let state = self.state();
         match state.wanted {
             Wanted::File(..) => state.open.clone(),
@@ -162,19 +162,19 @@ mod tests {
     #[test]
     fn what_has_another_file_goes_when_the_file_is_known() {
         let pool = opened(&[5, 6, 5]);
-        assert!(pool.lanes().is_empty(), "what they have is not known");
+        assert!(pool.connections().is_empty(), "what they have is not known");
         pool.settle(Some(&*file(5)));
-        assert_eq!(pool.lanes().len(), 2);
+        assert_eq!(pool.connections().len(), 2);
     }
 
     #[test]
     fn a_near_file_has_none() {
         let pool = opened(&[5, 5]);
         pool.settle(None);
-        assert!(pool.lanes().is_empty());
+        assert!(pool.connections().is_empty());
         pool.arrived(Some(file(5)));
         pool.settle(Some(&*file(5)));
-        assert!(pool.lanes().is_empty(), "they were not kept");
+        assert!(pool.connections().is_empty(), "they were not kept");
     }
 
     #[test]
@@ -208,6 +208,6 @@ mod tests {
         sender.send(6).unwrap();
         drop(sender);
         pool.wait(Duration::MAX);
-        assert_eq!(pool.lanes().len(), 1);
+        assert_eq!(pool.connections().len(), 1);
     }
 }

@@ -6,7 +6,9 @@
 mod deal;
 mod pool;
 
-use crate::limits::{LANE_BYTES, LANE_DISTANCE, LANE_FILE, LANE_PATIENCE, LANE_WORTH};
+use crate::limits::{
+    CONNECTION_BYTES, CONNECTION_DISTANCE, CONNECTION_FILE, CONNECTION_PATIENCE, CONNECTION_WORTH,
+};
 pub(crate) use deal::others;
 use deal::{Load, cut, dealt, length, part_bytes};
 pub(crate) use pool::Pool;
@@ -29,15 +31,15 @@ pub(crate) type Opened = Pin<Box<dyn Future<Output = Result<Arc<dyn Source>, Sou
 
 /// The same file, open on one connection, and the bytes of it that are on their way there.
 #[derive(Clone)]
-pub(crate) struct Lane {
+pub(crate) struct Connection {
     source: Arc<dyn Source>,
     busy: Arc<AtomicU64>,
 }
 
-impl Lane {
+impl Connection {
     fn new(source: Arc<dyn Source>) -> Self {
         let busy = Arc::default();
-        Lane { source, busy }
+        Connection { source, busy }
     }
 
     /// The connection's load. Other files that it serves have a part in it, if it tells.
@@ -64,55 +66,57 @@ impl Lane {
 }
 
 /// A file on several connections of its server.
-pub(crate) struct Lanes {
-    first: Lane,
+pub(crate) struct Connections {
+    first: Connection,
     others: Arc<Pool>,
     /// How the others are opened, until they are.
     opening: Mutex<Option<Opening>>,
 }
 
-impl Lanes {
+impl Connections {
     /// A file whose other connections are opened if and when they are worth it.
     pub(crate) fn new(first: Arc<dyn Source>, opening: Opening) -> Self {
-        let lanes = Lanes {
-            first: Lane::new(first),
+        let connections = Connections {
+            first: Connection::new(first),
             others: Arc::default(),
             opening: Mutex::new(Some(opening)),
         };
-        // All of a packet is asked for at once, as soon as the file's description is read: lanes must be open by then, if
+        // All of a packet is asked for at once, as soon as the file's description is read: connections must be open by then, if
         // it is not all on the disk.
         let is_kept = || {
-            lanes
+            connections
                 .identity()
                 .is_some_and(|known| treemill_disk::keeps(&known))
         };
-        if lanes.size() >= LANE_FILE && !is_kept() {
-            lanes.widen();
+        if connections.size() >= CONNECTION_FILE && !is_kept() {
+            connections.widen();
         }
-        lanes
+        connections
     }
 
     /// A file whose other connections were begun with its first one. What is asked for first shall find them: those that
     /// are a little later are waited for.
     pub(crate) fn begun(first: Arc<dyn Source>, others: Arc<Pool>, opening: Opening) -> Self {
         let round_trip = first.costs().round_trip;
-        let is_far = round_trip >= LANE_DISTANCE;
+        let is_far = round_trip >= CONNECTION_DISTANCE;
         others.settle(is_far.then_some(&*first));
         if is_far {
-            let patience = round_trip.checked_div(LANE_PATIENCE).unwrap_or_default();
+            let patience = round_trip
+                .checked_div(CONNECTION_PATIENCE)
+                .unwrap_or_default();
             others.wait(patience);
         }
-        Lanes {
-            first: Lane::new(first),
+        Connections {
+            first: Connection::new(first),
             others,
             opening: Mutex::new((!is_far).then_some(opening)),
         }
     }
 
-    /// Opens the other lanes, if the server is far away and they are not open.
+    /// Opens the other connections, if the server is far away and they are not open.
     fn widen(&self) {
         let round_trip = self.first.source.costs().round_trip;
-        if round_trip < LANE_DISTANCE {
+        if round_trip < CONNECTION_DISTANCE {
             return;
         }
         let mut place = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,14 +125,14 @@ impl Lanes {
         self.others.open(others(round_trip), &opening);
     }
 
-    fn lanes(&self) -> Vec<Lane> {
-        let mut lanes = vec![self.first.clone()];
-        lanes.extend(self.others.lanes());
-        lanes
+    fn connections(&self) -> Vec<Connection> {
+        let mut connections = vec![self.first.clone()];
+        connections.extend(self.others.connections());
+        connections
     }
 }
 
-impl Source for Lanes {
+impl Source for Connections {
     fn name(&self) -> &str {
         self.first.source.name()
     }
@@ -139,9 +143,9 @@ impl Source for Lanes {
 
     fn costs(&self) -> Costs {
         let mut costs = self.first.source.costs();
-        let others = self.others.lanes();
-        for lane in &others {
-            let more = lane.source.costs();
+        let others = self.others.connections();
+        for connection in &others {
+            let more = connection.source.costs();
             costs.window = costs.window.saturating_add(more.window);
             costs.due = costs.due.saturating_add(more.due);
             costs.bytes_per_second = match (costs.bytes_per_second, more.bytes_per_second) {
@@ -150,7 +154,7 @@ impl Source for Lanes {
             };
         }
         if !others.is_empty() {
-            costs.most_bytes = costs.most_bytes.min(LANE_BYTES);
+            costs.most_bytes = costs.most_bytes.min(CONNECTION_BYTES);
         }
         costs
     }
@@ -168,7 +172,9 @@ impl Source for Lanes {
     }
 
     fn is_lost(&self) -> bool {
-        self.lanes().iter().all(|lane| lane.source.is_lost())
+        self.connections()
+            .iter()
+            .all(|connection| connection.source.is_lost())
     }
 
     fn checksums(&self) -> Checksums {
@@ -176,8 +182,8 @@ impl Source for Lanes {
     }
 
     fn abandon(&self, ranges: &[Range<u64>]) {
-        for lane in self.lanes() {
-            lane.source.abandon(ranges);
+        for connection in self.connections() {
+            connection.source.abandon(ranges);
         }
     }
 
@@ -187,21 +193,21 @@ impl Source for Lanes {
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let all = ranges.iter().map(length).fold(0, u64::saturating_add);
-        if all >= LANE_WORTH {
+        if all >= CONNECTION_WORTH {
             self.widen();
         }
-        let lanes = self.lanes();
-        if let [only] = lanes.as_slice() {
+        let connections = self.connections();
+        if let [only] = connections.as_slice() {
             return only.submit(ranges);
         }
         // A large range comes in parts, so that no connection has it alone while the others have nothing to do.
-        let loads: Vec<Load> = lanes.iter().map(Lane::load).collect();
+        let loads: Vec<Load> = connections.iter().map(Connection::load).collect();
         let part = |range: &Range<u64>| match range.end <= self.size() {
             true => cut(range, part_bytes(range, all, &loads)),
             false => vec![range.clone()], // an error of its own
         };
         let parts: Vec<Vec<Range<u64>>> = ranges.iter().map(part).collect();
-        let mut tickets = self.deal(&lanes, loads, parts.concat()).into_iter();
+        let mut tickets = self.deal(&connections, loads, parts.concat()).into_iter();
         let whole = |(range, parts): (Range<u64>, Vec<Range<u64>>)| {
             let own: Vec<Ticket> = tickets.by_ref().take(parts.len()).collect();
             self.joined(range, own)
@@ -210,12 +216,17 @@ impl Source for Lanes {
     }
 }
 
-impl Lanes {
-    /// Asks for ranges, each on one lane.
-    fn deal(&self, lanes: &[Lane], loads: Vec<Load>, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+impl Connections {
+    /// Asks for ranges, each on one connection.
+    fn deal(
+        &self,
+        connections: &[Connection],
+        loads: Vec<Load>,
+        ranges: Vec<Range<u64>>,
+    ) -> Vec<Ticket> {
         let places = dealt(&ranges, loads);
         let mut tickets: Vec<Option<Ticket>> = vec![None; ranges.len()];
-        for (number, lane) in lanes.iter().enumerate() {
+        for (number, connection) in connections.iter().enumerate() {
             let own: Vec<usize> = (0..ranges.len())
                 .filter(|&at| places.get(at) == Some(&number))
                 .collect();
@@ -226,7 +237,7 @@ impl Lanes {
             if asked.is_empty() {
                 continue;
             }
-            for (at, ticket) in own.into_iter().zip(lane.submit(asked)) {
+            for (at, ticket) in own.into_iter().zip(connection.submit(asked)) {
                 if let Some(place) = tickets.get_mut(at) {
                     *place = Some(ticket);
                 }
@@ -302,7 +313,7 @@ fn together(parts: &[Ticket]) -> Result<Bytes, SourceError> {
 )]
 mod tests {
     use super::*;
-    use crate::limits::MOST_LANES;
+    use crate::limits::MOST_CONNECTIONS;
     use std::future::ready;
     use std::sync::mpsc::channel;
     use treemill_source::Memory;
@@ -318,8 +329,8 @@ mod tests {
         (0..count).map(|i| i << 20..(i + 1) << 20).collect()
     }
 
-    /// Lanes of a file, and the numbers of those that were opened.
-    fn lanes(sizes: &'static [usize]) -> (Lanes, std::sync::mpsc::Receiver<usize>) {
+    /// Connections of a file, and the numbers of those that were opened.
+    fn connections(sizes: &'static [usize]) -> (Connections, std::sync::mpsc::Receiver<usize>) {
         let (sender, opened) = channel();
         let opening: Opening = Arc::new(move |number, _| {
             let made = sizes.get(number - 1).map(|&size| memory(size));
@@ -327,56 +338,62 @@ mod tests {
             let opened = made.ok_or_else(|| SourceError::new("m", "no more connections"));
             Box::pin(ready(opened))
         });
-        (Lanes::new(memory(16 << 20), opening), opened)
+        (Connections::new(memory(16 << 20), opening), opened)
     }
 
     #[test]
     fn much_is_shared_out_and_comes_as_asked() {
-        let (lanes, opened) = lanes(&[16 << 20, 16 << 20, 16 << 20]);
-        for ticket in lanes.submit(megabytes(2)) {
+        let (connections, opened) = connections(&[16 << 20, 16 << 20, 16 << 20]);
+        for ticket in connections.submit(megabytes(2)) {
             ticket.wait().unwrap();
         }
-        let mut numbers: Vec<usize> = opened.iter().take(MOST_LANES - 1).collect();
+        let mut numbers: Vec<usize> = opened.iter().take(MOST_CONNECTIONS - 1).collect();
         numbers.sort_unstable();
-        assert_eq!(numbers, (1..MOST_LANES).collect::<Vec<_>>());
-        let tickets = lanes.submit(megabytes(16));
+        assert_eq!(numbers, (1..MOST_CONNECTIONS).collect::<Vec<_>>());
+        let tickets = connections.submit(megabytes(16));
         for (range, ticket) in megabytes(16).into_iter().zip(tickets) {
             let bytes = ticket.wait().unwrap();
             assert_eq!(u64::from(bytes[0]), range.start % 251);
             assert_eq!(bytes.len(), 1 << 20);
         }
         assert!(
-            lanes
-                .lanes()
+            connections
+                .connections()
                 .iter()
-                .all(|lane| lane.busy.load(Ordering::Relaxed) == 0)
+                .all(|connection| connection.busy.load(Ordering::Relaxed) == 0)
         );
     }
 
     #[test]
-    fn lanes_that_were_begun_with_a_file_serve_its_first_bytes() {
+    fn connections_that_were_begun_with_a_file_serve_its_first_bytes() {
         let opening: Opening = Arc::new(|_, _| Box::pin(ready(Ok(memory(1 << 20)))));
         let pool = Arc::new(Pool::default());
         pool.open(others(FAR.round_trip), &opening);
         pool.wait(Duration::MAX);
-        let lanes = Lanes::begun(memory(1 << 20), pool, opening);
-        assert_eq!(lanes.costs().window, MOST_LANES as u64 * FAR.window);
-        let tickets = lanes.submit(std::iter::once(0..64 << 10).collect());
-        let parts = lanes.lanes().len();
-        assert_eq!(parts, MOST_LANES);
+        let connections = Connections::begun(memory(1 << 20), pool, opening);
+        assert_eq!(
+            connections.costs().window,
+            MOST_CONNECTIONS as u64 * FAR.window
+        );
+        let tickets = connections.submit(std::iter::once(0..64 << 10).collect());
+        let parts = connections.connections().len();
+        assert_eq!(parts, MOST_CONNECTIONS);
         assert_eq!(tickets[0].wait().unwrap().len(), 64 << 10);
     }
 
     #[test]
     fn other_files_and_refusals_are_left_out() {
-        let (lanes, opened) = lanes(&[5]);
-        lanes.submit(megabytes(2));
-        assert_eq!(opened.iter().take(MOST_LANES - 1).count(), MOST_LANES - 1);
+        let (connections, opened) = connections(&[5]);
+        connections.submit(megabytes(2));
+        assert_eq!(
+            opened.iter().take(MOST_CONNECTIONS - 1).count(),
+            MOST_CONNECTIONS - 1
+        );
         drop(opened);
         let mut request = [Request::new(0..100)];
-        lanes.read(&mut request).unwrap();
+        connections.read(&mut request).unwrap();
         assert_eq!(request[0].buffer.len(), 100);
-        assert!(lanes.costs().round_trip > Duration::ZERO);
+        assert!(connections.costs().round_trip > Duration::ZERO);
     }
 
     /// The first connection of the file has much to bring for other files.
@@ -386,38 +403,49 @@ mod tests {
             let costs = Costs { due, ..FAR };
             Arc::new(Memory::new("m", vec![1; 16 << 20], costs))
         };
-        let lanes = Lanes::new(
+        let connections = Connections::new(
             file(8 << 20),
             Arc::new(move |_, _| Box::pin(ready(Ok(file(0))))),
         );
-        lanes.widen();
-        lanes.others.wait(Duration::MAX);
-        assert_eq!(lanes.costs().due, 8 << 20);
-        let loads: Vec<Load> = lanes.lanes().iter().map(Lane::load).collect();
+        connections.widen();
+        connections.others.wait(Duration::MAX);
+        assert_eq!(connections.costs().due, 8 << 20);
+        let loads: Vec<Load> = connections
+            .connections()
+            .iter()
+            .map(Connection::load)
+            .collect();
         let places = dealt(&megabytes(7), loads);
         assert!(!places.contains(&0), "{places:?}");
     }
 
     #[test]
     fn little_is_asked_for_by_one_connection() {
-        let (lanes, opened) = lanes(&[]);
-        lanes.submit(std::iter::once(0..1000).collect());
+        let (connections, opened) = connections(&[]);
+        connections.submit(std::iter::once(0..1000).collect());
         assert!(opened.try_recv().is_err());
     }
 
     #[test]
     fn a_large_range_comes_in_parts_and_whole() {
-        let (lanes, opened) = lanes(&[16 << 20, 16 << 20, 16 << 20]);
-        for ticket in lanes.submit(megabytes(2)) {
+        let (connections, opened) = connections(&[16 << 20, 16 << 20, 16 << 20]);
+        for ticket in connections.submit(megabytes(2)) {
             ticket.wait().unwrap();
         }
-        assert_eq!(opened.iter().take(MOST_LANES - 1).count(), MOST_LANES - 1);
+        assert_eq!(
+            opened.iter().take(MOST_CONNECTIONS - 1).count(),
+            MOST_CONNECTIONS - 1
+        );
         let asked = [7..5_000_000, 0..0, 12_000_000..12_000_001];
-        for (range, ticket) in asked.clone().into_iter().zip(lanes.submit(asked.into())) {
+        for (range, ticket) in asked
+            .clone()
+            .into_iter()
+            .zip(connections.submit(asked.into()))
+        {
             let expected: Vec<u8> = range.map(|at| (at % 251) as u8).collect();
             assert!(ticket.wait().unwrap() == expected.as_slice());
         }
-        let beyond = lanes.submit(vec![0..(16 << 20) + 1, 0..u64::MAX, 0..5]);
+        let beyond = connections.submit(vec![0..(16 << 20) + 1, 0..u64::MAX, 0..5]);
         assert_eq!(beyond[0].wait().unwrap_err().range, Some(0..(16 << 20) + 1));
         assert_eq!(beyond[1].wait().unwrap_err().range, Some(0..u64::MAX));
         beyond[2].wait().unwrap();
@@ -450,12 +478,13 @@ mod tests {
     fn an_error_names_the_range_that_was_asked_for() {
         let half =
             || -> Arc<dyn Source> { Arc::new(Half(Memory::new("m", vec![0; 16 << 20], FAR))) };
-        let lanes = Lanes::new(half(), Arc::new(move |_, _| Box::pin(ready(Ok(half())))));
-        lanes.submit(megabytes(2));
-        lanes.others.wait(Duration::MAX);
-        assert_eq!(lanes.lanes().len(), MOST_LANES);
+        let connections =
+            Connections::new(half(), Arc::new(move |_, _| Box::pin(ready(Ok(half())))));
+        connections.submit(megabytes(2));
+        connections.others.wait(Duration::MAX);
+        assert_eq!(connections.connections().len(), MOST_CONNECTIONS);
         let asked = 7..16 << 20;
-        let ticket = lanes.submit(vec![asked.clone()]).remove(0);
+        let ticket = connections.submit(vec![asked.clone()]).remove(0);
         assert_eq!(ticket.wait().unwrap_err().range, Some(asked));
     }
 }

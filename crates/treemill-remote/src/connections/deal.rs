@@ -1,22 +1,23 @@
 //! Which connection brings which part of what is asked for. Pure: ranges and loads in, parts and places out.
 
 use crate::limits::{
-    LANE_DISTANCE, LANE_PART, LANE_PARTS, LANE_PIECE, LANES, MOST_LANES, WIDE_DISTANCE,
+    CONNECTION_DISTANCE, CONNECTION_PART, CONNECTION_PARTS, CONNECTION_PIECE, CONNECTIONS,
+    MOST_CONNECTIONS, WIDE_DISTANCE,
 };
 use std::ops::Range;
 use std::time::Duration;
 
 /// The round trip from which on a file has a connection of this number, beside its first one.
 pub(crate) fn distance(number: usize) -> Duration {
-    match number < LANES {
-        true => LANE_DISTANCE,
+    match number < CONNECTIONS {
+        true => CONNECTION_DISTANCE,
         false => WIDE_DISTANCE,
     }
 }
 
 /// The numbers of the connections that a file has beside its first one.
 pub(crate) fn others(round_trip: Duration) -> impl Iterator<Item = usize> {
-    (1..MOST_LANES).filter(move |&number| round_trip >= distance(number))
+    (1..MOST_CONNECTIONS).filter(move |&number| round_trip >= distance(number))
 }
 
 /// A connection: the bytes that are on their way there, and those that its next round trip brings.
@@ -37,14 +38,14 @@ impl Load {
     }
 }
 
-/// The lane of each range, so that all are done at about the same time.
+/// The connection of each range, so that all are done at about the same time.
 pub(crate) fn dealt(ranges: &[Range<u64>], mut loads: Vec<Load>) -> Vec<usize> {
     let one = |range: &Range<u64>| {
         let more = length(range);
         let mut best = 0;
-        for (lane, load) in loads.iter().enumerate() {
+        for (connection, load) in loads.iter().enumerate() {
             let is_sooner = loads.get(best).is_some_and(|b| load.is_sooner(b, more));
-            best = if is_sooner { lane } else { best };
+            best = if is_sooner { connection } else { best };
         }
         if let Some(load) = loads.get_mut(best) {
             load.busy = load.busy.saturating_add(more);
@@ -54,19 +55,21 @@ pub(crate) fn dealt(ranges: &[Range<u64>], mut loads: Vec<Load>) -> Vec<usize> {
     ranges.iter().map(one).collect()
 }
 
-/// Bytes of one part of a range, about, if this number of bytes is asked for: small enough that all lanes have some
-/// of it, and not smaller than what a lane brings in half a round trip. A large range has large parts, which are
-/// read with checksums; a small one falls into parts of which some come in a new lane's first round trip.
+/// Bytes of one part of a range, about, if this number of bytes is asked for: small enough that all connections have some
+/// of it, and not smaller than what a connection brings in half a round trip. A large range has large parts, which are
+/// read with checksums; a small one falls into parts of which some come in a new connection's first round trip.
 pub(crate) fn part_bytes(range: &Range<u64>, all: u64, loads: &[Load]) -> u64 {
-    let lanes = loads.len() as u64;
+    let connections = loads.len() as u64;
     let windows = loads.iter().map(|load| load.window);
     let windows = windows.fold(0, u64::saturating_add);
-    let half = windows.checked_div(lanes.saturating_mul(2)).unwrap_or(0);
-    if length(range) < LANE_PART {
-        return LANE_PIECE.max(half / 2);
+    let half = windows
+        .checked_div(connections.saturating_mul(2))
+        .unwrap_or(0);
+    if length(range) < CONNECTION_PART {
+        return CONNECTION_PIECE.max(half / 2);
     }
-    let share = all.checked_div(LANE_PARTS.saturating_mul(lanes));
-    LANE_PART.max(share.unwrap_or(0)).max(half)
+    let share = all.checked_div(CONNECTION_PARTS.saturating_mul(connections));
+    CONNECTION_PART.max(share.unwrap_or(0)).max(half)
 }
 
 /// Parts of a range, about equally large: each has `bytes` or more, but fewer than twice as many.
@@ -106,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lane_that_is_done_first_is_next() {
+    fn the_connection_that_is_done_first_is_next() {
         let ranges = [0..100, 100..150, 150..160, 160..400];
         let loads = [load(0, 10), load(60, 10), load(0, 10)];
         assert_eq!(dealt(&ranges, loads.into()), [0, 2, 2, 1]);
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_small_for_new_lanes_and_large_for_fast_ones() {
+    fn parts_are_small_for_new_connections_and_large_for_fast_ones() {
         let new = [load(0, 14_600); 4];
         let large = 0..1 << 20;
         assert_eq!(part_bytes(&large, 1 << 20, &new), 128 << 10);
@@ -127,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn small_ranges_fall_into_parts_that_new_lanes_bring_at_once() {
+    fn small_ranges_fall_into_parts_that_new_connections_bring_at_once() {
         let small = 0..100_000;
         assert_eq!(part_bytes(&small, 1 << 20, &[load(0, 29_200); 8]), 7_300);
         assert_eq!(
@@ -135,7 +138,7 @@ mod tests {
             256 << 10
         );
         assert_eq!(part_bytes(&small, 5, &[]), 4 << 10);
-        // The description of a file, on eight new lanes: one round trip.
+        // The description of a file, on eight new connections: one round trip.
         let loads = vec![load(0, 14_600); 8];
         let parts: Vec<_> = [0..8 << 10, 0..64 << 10]
             .iter()
@@ -150,15 +153,15 @@ mod tests {
     }
 
     #[test]
-    fn the_farther_the_more_lanes() {
+    fn the_farther_the_more_connections() {
         let count = |millis| others(Duration::from_millis(millis)).count();
         assert_eq!([0, 4, 5, 49, 50, 137].map(count), [0, 0, 3, 3, 7, 7]);
     }
 
     proptest! {
-        /// No lane has more windows to bring than another one would have had with its last range.
+        /// No connection has more windows to bring than another one would have had with its last range.
         #[test]
-        fn lanes_are_done_at_about_the_same_time(
+        fn connections_are_done_at_about_the_same_time(
             lengths in prop::collection::vec(1_u64..1_000_000, 1..60),
             windows in prop::collection::vec(14_600_u64..10_000_000, 1..5),
         ) {
@@ -168,8 +171,8 @@ mod tests {
             prop_assert_eq!(places.len(), ranges.len());
             let mut busy = vec![0_u64; windows.len()];
             for (place, length) in places.iter().zip(&lengths) {
-                let trips = |lane: usize| (busy[lane] + length) as f64 / windows[lane] as f64;
-                prop_assert!((0..windows.len()).all(|lane| trips(*place) <= trips(lane) * 1.000_001));
+                let trips = |connection: usize| (busy[connection] + length) as f64 / windows[connection] as f64;
+                prop_assert!((0..windows.len()).all(|connection| trips(*place) <= trips(connection) * 1.000_001));
                 busy[*place] += length;
             }
         }
