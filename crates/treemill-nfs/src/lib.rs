@@ -4,7 +4,7 @@
 //! `shares` (how large READs are), `address`, `claims`, `faults`, `stores`, `held` and `placement` are pure. `connection` (a
 //! socket), `trunk` (a session's connections), `queue` (for its slots), `session`, `client` (this process at a server), `establish`
 //! (makes sessions), `walk` (paths), `laid` and `layouts` (where a file lies), `data` (reads from data servers), `back` (what a
-//! server calls back for), `returns` and `farewell` (what a server is told), `file` and `calls` drive; parts, retries and
+//! server calls back for), `returns` and `leave` (what a server is told), `file` and `calls` drive; parts, retries and
 //! deadlines are treemill-transfer's. Knows nothing of ROOT. Read only. Authentication is AUTH_SYS.
 #![forbid(unsafe_code)]
 
@@ -16,13 +16,13 @@ mod client;
 mod connection;
 mod data;
 mod establish;
-mod farewell;
 pub mod faults;
 mod file;
 mod held;
 pub mod intake;
 mod laid;
 mod layouts;
+mod leave;
 mod limits;
 mod placement;
 mod queue;
@@ -39,4 +39,4 @@ mod walk;
 pub mod wire;
 
 pub use calls::{Entry, NfsSource, Stat, exists, list, open, stat};
-pub use farewell::leave;
+pub use leave::leave;

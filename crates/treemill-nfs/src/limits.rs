@@ -56,7 +56,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
 pub(crate) const MOST_SESSIONS: u32 = 3;
 /// Steps on the way to one session.
 pub(crate) const MOST_STEPS: u32 = 24;
-/// Connections of a session at a far server: one brings few bytes at first. XRootD has four (`LANES` of treemill-remote), and
+/// Connections of a session at a far server: one brings few bytes at first. XRootD has four (`CONNECTIONS` of treemill-remote), and
 /// takes one round trip less to its first bytes.
 pub(crate) const WIDTH: usize = 6;
 /// The round trip from which on a session has several connections: nearer, one has all of the bandwidth.
@@ -71,7 +71,7 @@ pub(crate) const YOUTH: u64 = 1 << 20;
 /// READs that a range falls into for each of several connections, at least, if it is large enough.
 pub(crate) const READS_EACH: u64 = 4;
 /// The time that the end of a process waits for its servers.
-pub(crate) const FAREWELL: Duration = Duration::from_millis(300);
+pub(crate) const LEAVE_PATIENCE: Duration = Duration::from_millis(300);
 /// The time from a session's beginning until its server is asked how long its lease is.
 pub(crate) const FIRST_RENEWAL: Duration = Duration::from_secs(1);
 /// The lease of a server that does not say how long it is.

@@ -57,11 +57,11 @@ class _Master(OneMaster):
     """One master, whose workers join and are lost when those of the trace were."""
 
     def __init__(
-        self, engine: Engine, strategy: Packetizer, crew: Sequence[WorkerSummary], workers: int
+        self, engine: Engine, strategy: Packetizer, summaries: Sequence[WorkerSummary], workers: int
     ) -> None:
         super().__init__(engine, "treemill", strategy, None)
-        self._workers = [crew[at % len(crew)] for at in range(workers)]
-        self._same = workers == len(crew)
+        self._workers = [summaries[at % len(summaries)] for at in range(workers)]
+        self._same = workers == len(summaries)
 
     def begin(self) -> None:
         """See Masters."""
@@ -86,10 +86,10 @@ def replay(recorded: Recorded, workers: int | None, storage: float | None = None
     the storage gives to all workers together. Raises ValueError for a trace without packets."""
     measured = summary(recorded)
     about = recorded.about
-    crew = [each for each in measured.workers if each.packets or not each.lost]
+    summaries = [each for each in measured.workers if each.packets or not each.lost]
     if not (measured.packets and about.files and about.sizing):
         raise ValueError("the trace has no packets, or not all that a replay needs")
-    number = len(crew) if workers is None else workers
+    number = len(summaries) if workers is None else workers
     scenario = _scenario(measured, number, storage)
     cluster = _Cluster(measured, number, storage)
     engine = Engine(scenario, cluster)  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def replay(recorded: Recorded, workers: int | None, storage: float | None = None
         ),
         sizing=about.sizing,
     )
-    master = _Master(engine, packetizer, crew, number)
+    master = _Master(engine, packetizer, summaries, number)
     engine.masters = master
     engine.run()
     timeline = engine.timeline.timeline()
@@ -155,8 +155,8 @@ def _rates(measured: TraceSummary, without_reading: bool) -> list[float]:
         return sum(row.entries for row in rows) / max(seconds, 1e-9)
 
     every = rate(measured.packets)
-    crew = [each for each in measured.workers if each.packets or not each.lost]
-    return [rate(own[each.worker]) if each.worker in own else every for each in crew]
+    summaries = [each for each in measured.workers if each.packets or not each.lost]
+    return [rate(own[each.worker]) if each.worker in own else every for each in summaries]
 
 
 def _cuts(entries: int, pieces: int) -> list[int]:

@@ -1,7 +1,7 @@
 //! Taking leave of servers, which else keep what this process had until its lease ends, and make others wait for it.
 
 use crate::client::{Client, clients};
-use crate::limits::FAREWELL;
+use crate::limits::LEAVE_PATIENCE;
 use crate::placement::Layout;
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub fn leave() {
     }
     let _ = wait(async move {
         let last = all.iter().map(|client| client.leave());
-        let _ = timeout(FAREWELL, join_all(last)).await;
+        let _ = timeout(LEAVE_PATIENCE, join_all(last)).await;
         Ok(())
     });
 }
