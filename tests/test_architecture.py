@@ -1,4 +1,5 @@
-"""ARCHITECTURE.md names what there is: its files exist, and its walks find names where they say."""
+"""ARCHITECTURE.md names what there is: its files exist, its walks find names where they say, and
+its lists of what to touch name whole paths."""
 
 import re
 from functools import cache
@@ -8,8 +9,15 @@ REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "python" / "treemill"
 TEXT = (REPOSITORY / "ARCHITECTURE.md").read_text()
 QUOTED = sorted(set(re.findall(r"`([^`\n]+)`", TEXT)))
-WALKS = TEXT.partition("## Five walks")[2].partition("\n## ")[0]
-STEPS = re.findall(r"`([\w.]+)`\s+\(`([\w/]+\.py)`", WALKS)
+CRATES = REPOSITORY / "crates"
+
+
+def chapter(title):
+    return re.search(rf"\n## {title}\n(.*?)(\n## |\Z)", TEXT, re.S)[1]
+
+
+STEPS = re.findall(r"`([\w.]+)`\s+\(`([\w/]+\.(?:py|rs))`", chapter(r"\w+ walks"))
+LISTS = re.findall(r"^\| (an? [\w ]+) \| (.*) \|$", chapter("To add …"), re.M)
 FOLDERS = ("python", "crates", "tests", "tools", "docs", "bench", "examples", "fuzz")
 MADE = {"target", "corpus", "__pycache__"}
 
@@ -41,8 +49,31 @@ def test_links_lead_somewhere():
 
 
 def test_the_walks_find_each_name_in_its_file():
-    assert len(STEPS) > 20
+    assert len(STEPS) > 60
+    assert {path.rpartition(".")[2] for _, path in STEPS} == {"py", "rs"}
     for name, path in STEPS:
-        text = (PACKAGE / path).read_text()
+        files = [PACKAGE / path] if path.endswith(".py") else sources(path)
         for part in name.split("."):
-            assert re.search(rf"^ *(class|def) {part}\b", text, re.M), f"{name} in {path}"
+            wanted = re.compile(
+                rf"^ *(pub(\(\w+\))? )?(class|(async )?def|fn|struct|enum) {part}\b", re.M
+            )
+            assert any(wanted.search(each.read_text()) for each in files), f"{name} in {path}"
+
+
+def sources(path):
+    """The files of crates with this path below their sources."""
+    return [each for each in CRATES.glob(f"*/src/{path}") if each.is_file()]
+
+
+def test_lists_of_what_to_touch_name_whole_paths():
+    assert [what for what, _ in LISTS] == [
+        "a booking",
+        "a function of the language",
+        "a codec",
+        "a protocol",
+        "a backend",
+    ]
+    for what, words in LISTS:
+        named = [each for each in re.findall(r"`([^`]+)`", words) if "/" in each]
+        assert len(named) >= 5, what
+        assert not [each for each in named if not (REPOSITORY / each).exists()], what
