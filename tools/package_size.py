@@ -1,5 +1,5 @@
 """Counts the Python package at some revisions of the repository: files, folders, lines, kinds of
-Dask's messages, modules that one other module imports, and the modules that each walk of
+Dask's messages, modules that one other module imports, and the files that each walk of
 ARCHITECTURE.md names. It reads git, and runs none of the code.
 
     python -m tools.package_size 9402f9f6 HEAD
@@ -77,12 +77,14 @@ def messages(trees: Trees) -> int:
 
 
 def walks(revision: str) -> dict[str, int]:
-    """By walk: the modules that ARCHITECTURE.md names on it."""
+    """By walk: how many files ARCHITECTURE.md names on it."""
     text = git("show", f"{revision}:ARCHITECTURE.md").decode()
     chapter = re.search(r"\n## \w+ walks\n(.*?)\n## ", text, re.S)
     paragraphs = re.split(r"\n\n(?=\*\*)", chapter[1].strip()) if chapter else []
     return {
-        each.removeprefix("**").partition(".**")[0]: len(set(re.findall(r"[\w/]+\.py\b", each)))
+        each.removeprefix("**").partition(".**")[0]: len(
+            set(re.findall(r"[\w/]+\.(?:py|rs)\b", each))
+        )
         for each in paragraphs
     }
 
@@ -105,7 +107,7 @@ def counts(revision: str) -> dict[str, int]:
         "kinds of Dask's messages": messages(trees),
         "modules with one importer": len(single),
         f"of these, with fewer than {SHORT} lines": sum(lines[each] < SHORT for each in single),
-        **{f"modules named on the walk: {walk}": n for walk, n in walks(revision).items()},
+        **{f"files named on the walk: {walk}": n for walk, n in walks(revision).items()},
     }
 
 
