@@ -69,7 +69,7 @@ pub(crate) const MOST_BACK_OFF: Duration = Duration::from_secs(3);
 /// Bounds the wait that a server may ask for (`Retry-After`).
 pub(crate) const MOST_ASKED: Duration = Duration::from_secs(10);
 
-/// Bounds the attempts that fail one after the other without a new byte.
+/// Bounds the further attempts after one that has failed, as long as none brings a new byte.
 pub(crate) const MOST_FAILURES: u32 = 5;
 
 /// Bounds the attempts of one part in all: a server that ends every answer early sends a few bytes with each.

@@ -63,7 +63,8 @@ class Progress:
     expected: int
     """Number of entries of the dataset; an estimate until all files have been opened."""
     bytes_read: int
-    """Bytes that were read from files and servers."""
+    """Compressed bytes that packets have read from files, or asked servers for; without those that
+    opening files took, which `io` has."""
     bytes_decompressed: int
     """Bytes after decompression."""
     seconds: float
@@ -87,7 +88,8 @@ class Progress:
 
     @property
     def megabytes_per_second(self) -> float:
-        """10^6 bytes read from files per second of this pass, without bytes from the cache."""
+        """10^6 bytes read from files per second of this pass, without bytes from the cache; see
+        `bytes_read`."""
         return self.bytes_read / 1e6 / self.pass_seconds if self.pass_seconds > 0 else 0.0
 
     @property
