@@ -86,7 +86,9 @@ class CoordinatedPass(Pass):
         """None after the end of the pass."""
         self._clock = time.monotonic
         self._merged = MergedPartial() if checkpointing is None else checkpointing.merged(task.load)
-        self._coordinator = self._led(pool, request, {} if record is None else record.processed)
+        self._coordinator = self._make_coordinator(
+            pool, request, {} if record is None else record.processed
+        )
         self._before = self._coordinator.committed_entries
         if checkpointing is not None:
             self._checkpoint_writer = checkpointing.checkpoint_writer(
@@ -99,7 +101,7 @@ class CoordinatedPass(Pass):
         self._given_up: list[int] = []  # workers whose partials take too long to be merged
         self._stopped = False  # by the user, before the end
 
-    def _led(self, pool: Pool, request: Request, done: Ranges) -> Coordinator:
+    def _make_coordinator(self, pool: Pool, request: Request, done: Ranges) -> Coordinator:
         """Makes what leads the pass. `done`: what is in the result already."""
         policy = policy_of(request, self.workers)
         policy = replace(
@@ -189,16 +191,16 @@ class CoordinatedPass(Pass):
         """See Pass."""
         heartbeat = self._heartbeat()
         with self._lock:
-            led = self._coordinator
+            coordinator = self._coordinator
             return PassStatus(
-                led.began,
+                coordinator.began,
                 heartbeat,
-                led.expected_entries,
+                coordinator.expected_entries,
                 self._before,
-                None if self.ended is None else led.committed_entries,
+                None if self.ended is None else coordinator.committed_entries,
                 self.workers,
-                led.error,
-                led.trace,
+                coordinator.error,
+                coordinator.trace,
             )
 
     def coverage(self) -> Coverage:

@@ -264,7 +264,7 @@ class LoadTest:
             name if names.count(name) == 1 else f"{name} ({target.layout})"
             for name, target in zip(names, storages, strict=True)
         ]
-        self._lead = JobScheduler([kind.share for kind in kinds], len(storages), bounds)
+        self._scheduler = JobScheduler([kind.share for kind in kinds], len(storages), bounds)
         self.account = LoadTestSummary([kind.name for kind in kinds], self.storages)
         self._running: dict[int, tuple[Start, JobProcess]] = {}
         self._wanted: str | None = None  # "stop" or "abort", by any thread
@@ -286,7 +286,7 @@ class LoadTest:
         self._began = time.monotonic()
         self._said = 0.0
         try:
-            while not self._lead.is_done(self._now):
+            while not self._scheduler.is_done(self._now):
                 try:
                     self._step()
                     time.sleep(_LOOK)
@@ -312,10 +312,10 @@ class LoadTest:
         with self._asked:
             wanted = self._wanted
         if wanted == "stop":
-            self._lead.stop(self._now)
+            self._scheduler.stop(self._now)
         elif wanted == "abort":
-            self._lead.abort()
-        for action in self._lead.tick(self._now):
+            self._scheduler.abort()
+        for action in self._scheduler.tick(self._now):
             if isinstance(action, KillJob):
                 self._running[action.job][1].kill(action.reason)
             else:
@@ -336,7 +336,7 @@ class LoadTest:
 
     def _ended(self, start: Start, ended: JobEnd) -> None:
         self.account.add(self._kinds[start.kind].name, self.storages[start.storage], ended)
-        self._lead.ended(start.job, self._now, ended.cause is None)
+        self._scheduler.ended(start.job, self._now, ended.cause is None)
 
     def _note(self, *, done: bool) -> None:
         now = self._now
@@ -357,7 +357,7 @@ class LoadTest:
         if self._bounds.seconds:
             shares.append(now / self._bounds.seconds)
         if self._bounds.jobs:
-            shares.append(self._lead.started / self._bounds.jobs)
+            shares.append(self._scheduler.started / self._bounds.jobs)
         return min(max(shares), 1.0)
 
 

@@ -12,7 +12,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-__all__ = ["Cost"]
+__all__ = [
+    "OPENING",
+    "OPENINGS",
+    "PROMISES",
+    "RESERVES",
+    "Cost",
+    "Crowd",
+    "Rates",
+    "Sizing",
+    "packet_entries",
+]
 
 # What a worker's work costs: a time that each piece takes whatever its entries, and a speed
 # beyond that, fitted to what the last pieces took. Arithmetic only. A piece is a packet, or a

@@ -156,7 +156,7 @@ class Account:
         """True if the query has ended and has a trace."""
         return self.done and self.recorded is not None
 
-    def lead(self, running: Pass) -> None:
+    def begin_pass(self, running: Pass) -> None:
         """Notes that a pass begins."""
         self.running = running
         self.reading.begin(running)

@@ -201,7 +201,7 @@ class Query(Generic[Result]):
         """Resumes a query that another process has started, at the pass that workers have."""
         self._pool = pool
         self._computes.resume(pool, task)
-        self._lead(attach(self._request(task, ())))
+        self._begin_pass(attach(self._request(task, ())))
 
     # What the user may ask.
 
@@ -395,7 +395,7 @@ class Query(Generic[Result]):
                 checkpointing.checkpoint.close()
             raise
         assumed = self._assumed
-        self._lead(running)
+        self._begin_pass(running)
         # What it does is not wanted any more, and may wait for a server.
         assumed.when_changed(lambda: running.abort("a file has changed"))
 
@@ -423,9 +423,9 @@ class Query(Generic[Result]):
             locate=lambda wanted: located(files(len(sizes)), replicas, wanted),
         )
 
-    def _lead(self, running: Pass) -> None:
+    def _begin_pass(self, running: Pass) -> None:
         self._pass, self._merged = running, running.merged
-        self.account.lead(running)
+        self.account.begin_pass(running)
         running.on_begin = self._pass_begun
         running.begin()
 

@@ -189,7 +189,7 @@ class FederatedPass(CoordinatedPass):
             for number, (name, each) in enumerate(pool.sites.items())
         }
 
-    def _led(self, pool: Pool, request: Request, done: Ranges) -> Coordinator:
+    def _make_coordinator(self, pool: Pool, request: Request, done: Ranges) -> Coordinator:
         """See CoordinatedPass. There is no trace but those of the sites, which count themselves
         what their workers do."""
         assert isinstance(pool, FederatedPool)
