@@ -51,10 +51,10 @@ from .events import (
     WorkerLost,
 )
 from .measures import MEASURES, Measure, Spent, Step
-from .nodes import host_of, node_of
 from .packetizer import Packetizer
 from .sizing import OPENINGS, PROMISES, Cost, Sizing
 from .state import Policy
+from .storage_nodes import host_of, node_of
 from .timeline import LeasedTrace, Record, Span, Timeline, TimelineReader, Trace
 from .view import Outcome
 from .worker_counters import PER_DECADE, SECONDS, Monitored, Monitoring, WorkerCounters, WorkerSums

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
-from .nodes import host_of
+from .storage_nodes import host_of
 
 __all__ = ["MergerChoice"]
 

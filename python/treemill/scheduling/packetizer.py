@@ -1,8 +1,9 @@
 """The packetizer: a state machine from events to actions.
 
-A worker stays with its file while the file has entries left; nodes.py chooses the next file. On far
-files, a worker is promised its next packets while it does one (promises.py). On near ones, it may
-have packets ahead, which it begins without asking, and open its next file meanwhile (feeding.py).
+A worker stays with its file while the file has entries left; storage_nodes.py chooses the next
+file. On far files, a worker is promised its next packets while it does one (promises.py). On near
+ones, it may have packets ahead, which it begins without asking, and open its next file meanwhile
+(feeding.py).
 A failed packet goes to another worker, a limited number of times (recovery.py). A worker without
 work runs a packet that another one is late with (assignment.py). Mergers get
 partials in turn (merger_choice.py); the entries of a lost merger are handed out again, those of one
@@ -56,12 +57,12 @@ from .events import (
 )
 from .feeding import Feeding, Reserves
 from .merger_choice import MergerChoice
-from .nodes import Nodes, host_of
 from .promises import Promises
 from .recovery import Recovery
 from .sizing import Sizing
 from .small_files import SmallFiles
 from .state import Policy, State
+from .storage_nodes import StorageNodes, host_of
 from .view import View
 
 __all__ = ["Packetizer"]
@@ -206,7 +207,7 @@ class Packetizer(View):
             policy,
             sizing or Sizing(),
             dataset,
-            Nodes(dataset, nodes or [None] * len(dataset), max_foreign),
+            StorageNodes(dataset, nodes or [None] * len(dataset), max_foreign),
             Totals.of(dataset),
         )
         super().__init__(self._state.totals, self._state.ledger)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from .entities import Ending, File, Retries, Totals, WorkerState
 from .ledger import Ledger
-from .nodes import Nodes
 from .sizing import Crowd, Rates, Sizing
+from .storage_nodes import StorageNodes
 
 __all__ = ["Policy", "State"]
 
@@ -57,7 +57,7 @@ class State:
     files: list[File]
     """The files by number. A file's entries from `next` on were never handed out. Its `entries` are
     None until a worker has opened it; they stay None if the file is given up."""
-    nodes: Nodes
+    nodes: StorageNodes
     """`left`: the sum of the entries that the files have left, and the number of files of unknown
     size that no worker has tried to open."""
     totals: Totals

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from .entities import File, WorkerState
 
-__all__ = ["Left", "Nodes", "host_of", "node_of"]
+__all__ = ["Left", "StorageNodes", "host_of", "node_of"]
 
 # One node that files lie on: the work that its files have left, and its readers. Knows no other
 # node and no packet. A node is a disk that readers share, named `scheme://host/partition`.
@@ -183,7 +183,7 @@ _WORTH_A_MOVE = 5.0
 """The seconds that the other node must have left beyond that."""
 
 
-class Nodes:
+class StorageNodes:
     """The nodes, and the choice among them."""
 
     def __init__(

@@ -3,7 +3,7 @@
 import pytest
 from treemill.scheduling import node_of
 from treemill.scheduling.entities import File, WorkerState
-from treemill.scheduling.nodes import Left, Nodes, host_of
+from treemill.scheduling.storage_nodes import Left, StorageNodes, host_of
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_names(url, node, host):
 
 def made(entries, names, max_foreign=None):
     files = [File(i, n) for i, n in enumerate(entries)]
-    return files, Nodes(files, names, max_foreign)
+    return files, StorageNodes(files, names, max_foreign)
 
 
 def give(nodes, worker):
