@@ -347,7 +347,7 @@ def test_every_entry_once_whatever_is_retired_or_dies(nodes):
 
 def test_nothing_is_done_again_because_processes_are_retired():
     checked = 0
-    for seed in range(90):
+    for seed in range(120):
         world = World(seed, hosts=4, kills=False, retires=True)
         live(world, seed)
         if not (world.discards or world.refusals):  # nobody was overtaken
