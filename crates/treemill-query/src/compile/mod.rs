@@ -279,10 +279,7 @@ impl<'a> Compiler<'a> {
             ));
         }
         if self.depth >= EXPRESSION_DEPTH {
-            return Err(QueryError::at(
-                span(expr),
-                format!("the expression is nested more than {EXPRESSION_DEPTH} levels deep"),
-            ));
+            return Err(too_deep(span(expr)));
         }
         self.depth += 1;
         let bound = self.bind_kind(expr);
@@ -382,6 +379,13 @@ impl<'a> Compiler<'a> {
         let otherwise = self.bind_if(opposite, otherwise)?;
         self.choice(condition, (body, otherwise), at)
     }
+}
+
+fn too_deep(at: Span) -> QueryError {
+    QueryError::at(
+        at,
+        format!("the expression is nested more than {EXPRESSION_DEPTH} levels deep"),
+    )
 }
 
 /// The place of an expression.

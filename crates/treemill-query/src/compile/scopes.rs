@@ -6,8 +6,9 @@
 use super::objects::{Object, RecordSource};
 use super::provided::Named;
 use super::spelling::{Members, alike, rest};
-use super::{Binding, Compiler, LevelKind, Result};
+use super::{Binding, Compiler, LevelKind, Result, too_deep};
 use crate::error::QueryError;
+use crate::limits::EXPRESSION_DEPTH;
 use crate::references;
 use crate::schema::ColumnType;
 #[cfg(test)]
@@ -431,6 +432,10 @@ impl Compiler<'_> {
     pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Binding> {
         let path = self.dotted(value);
         if let Some(path) = &path {
+            // Before its beginnings are looked up: that takes the square of its length at each level.
+            if path.len() >= EXPRESSION_DEPTH {
+                return Err(too_deep(at));
+            }
             let mut whole = path.clone();
             whole.push(name);
             if let Some((define, used)) = self.newest(&whole) {

@@ -161,7 +161,11 @@ fn deep_trees_are_refused() {
         name: "a".to_owned(),
         at,
     });
-    let _ = refused(&spec(Vec::new(), vec![attributes]));
+    assert!(
+        refused(&spec(Vec::new(), vec![attributes]))
+            .message
+            .contains("nested")
+    );
 }
 
 #[test]
