@@ -10,6 +10,8 @@ from treemill.facility.scaling.charts import figures
 from treemill.facility.scaling.measurements import load
 from treemill.scheduling import WorkerJoined
 
+from tests.raising import raises
+
 
 def bench(*arguments):
     done = CliRunner().invoke(cli, ["bench", *map(str, arguments)])
@@ -26,9 +28,9 @@ def test_no_more_workers_take_part_than_may(cluster, events, options, most):
 
 
 def test_limits_are_for_clusters():
-    with pytest.raises(QueryError, match="on_host= is for clusters"):
+    with raises(QueryError, about="on_host"):
         tm.connect(on_host=1)
-    with pytest.raises(QueryError, match="1 or more"):
+    with raises(QueryError, said="1 or more"):
         tm.connect(most=0)
 
 

@@ -10,6 +10,7 @@ import treemill as tm
 import uproot
 from treemill.errors import ChangedError
 
+from tests.raising import raises
 from tests.waiting import until
 
 CLUSTERS, CLUSTER = 10, 1000
@@ -104,7 +105,7 @@ class Meeting:
 def test_two_workers_do_not_mix_two_states(session, folders, meeting, on_error):
     write(folders[2] / "a.root", 3.0)
     events = tm.dataset(f"{SEEN}/a.root")
-    with pytest.raises(ChangedError, match="run again") as raised:
+    with raises(ChangedError, said="run again") as raised:
         session.run(Meeting(meeting, "x"), events, on_error=on_error, second_runs=False)
     assert raised.value.file == f"{SEEN}/a.root"
 

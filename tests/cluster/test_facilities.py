@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import treemill as tm
 
+from tests.raising import raises
 from tests.waiting import until
 
 from .processes import Processes
@@ -144,7 +145,7 @@ def test_tls(tmp_path, events):
             assert np.array_equal(
                 histogram.values(), tm.run(events.hist("MET_pt", bins=(20, 0, 100))).values()
             )
-        with pytest.raises(tm.QueryError, match="security="):
+        with raises(tm.QueryError, about="security"):
             tm.connect(processes.address)
         configured = {"CA_FILE": public, "CLIENT__CERT": public, "CLIENT__KEY": private}
         environment = {f"DASK_DISTRIBUTED__COMM__TLS__{key}": configured[key] for key in configured}

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import treemill as tm
 
+from tests.raising import raises
 from tests.waiting import until
 
 from .processes import Processes
@@ -124,7 +125,7 @@ def test_the_scheduler_is_killed(connected, processes, events, tmp_path, turn):
     query = started(session, events, tmp_path)
     began = os.times().elapsed
     os.kill(processes.scheduler.pid, signal.SIGKILL)
-    with pytest.raises(tm.WorkerError, match=r"scheduler .* start it again"):
+    with raises(tm.WorkerError, said="scheduler start it again"):
         query.result(60)
     assert os.times().elapsed - began < 10
 
@@ -137,7 +138,7 @@ def test_no_worker_is_left(processes, events, tmp_path, turn):
         session._pool._client.wait_for_workers(1, timeout=60)
         query = started(session, events, tmp_path, workers=1)
         os.kill(at_work(tmp_path / "seen").pop(), signal.SIGKILL)
-        with pytest.raises(tm.WorkerError, match="no worker has been there for 4 seconds"):
+        with raises(tm.WorkerError, said="no worker has been there for 4 seconds"):
             query.result(60)
 
 
@@ -187,7 +188,7 @@ def attached_after_the_client_was_killed(processes, events, kind):
             check(events, found)
         assert query.report.entries == events.num_entries
         assert [account.id for account in session.queries] == [name], "it was fetched"
-        with pytest.raises(tm.QueryError, match="no query"):
+        with raises(tm.QueryError, said="no query"):
             session.attach(name)
 
 

@@ -15,6 +15,7 @@ import treemill as tm
 from treemill.checkpoint import Folder, Pace, PassRecord
 from treemill.session import run_checkpoint
 
+from tests.raising import raises
 from tests.waiting import until
 
 from .processes import Processes, scheduler_state
@@ -156,7 +157,7 @@ def test_what_cannot_be_kept_is_an_error(session, events, tmp_path):
         def process(self, chunk):
             self.output["skim"].write({"x": chunk.MET_pt})
 
-    with pytest.raises(tm.UnsupportedError, match="a FileOutput cannot be kept by checkpoint="):
+    with raises(tm.UnsupportedError, said="a FileOutput cannot be kept by checkpoint"):
         session.run(Writes(), events, checkpoint=tmp_path / "kept")
     assert not list(tmp_path.glob("*.root"))
     assert session.run(events.count()) == events.num_entries

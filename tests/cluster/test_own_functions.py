@@ -4,6 +4,8 @@ import pytest
 import treemill as tm
 from treemill.errors import QueryError
 
+from tests.raising import raises
+
 
 def test_kernels_and_callables(session, events):
     pytest.importorskip("numba")
@@ -30,5 +32,5 @@ def test_errors(session, events):
 
     given = tm.batched(broken, returns="float64")
     booked = events.define("x", given, columns="MET_pt").sum("x")
-    with pytest.raises(QueryError, match="no such bin"):
+    with raises(QueryError, said="no such bin"):
         session.run(booked, progress=False)

@@ -13,6 +13,8 @@ import treemill as tm
 from treemill.backends.dask.pool import DaskPool
 from treemill.facility.generate import write
 
+from tests.raising import raises
+
 
 def bookings(events):
     good = events.filter("nMuon >= 2").define("pt", "Muon_pt[0]")
@@ -108,7 +110,7 @@ def test_an_error_of_the_users_code_names_the_place(session, events):
 
 @pytest.mark.slow
 def test_nobody_answers():
-    with pytest.raises(tm.WorkerError, match="no scheduler answers"):
+    with raises(tm.WorkerError, said="no scheduler answers"):
         tm.connect("tcp://127.0.0.1:1")
 
 
@@ -131,7 +133,7 @@ def test_a_module_that_only_this_process_has(session, events, tmp_path, monkeypa
     (tmp_path / "only_here_of_test.py").write_text("CUT = 20\n")
     monkeypatch.syspath_prepend(tmp_path)
     mine = importlib.import_module("only_here_of_test")
-    with pytest.raises(tm.WorkerError, match=r"only_here_of_test.*session\.upload\(folder\) puts"):
+    with raises(tm.WorkerError, said="only_here_of_test session upload folder puts"):
         session.run(lambda chunk: {"n": mine.CUT}, events)
 
 
@@ -140,7 +142,7 @@ def test_a_file_that_a_worker_lacks(session, files, tmp_path):
     shutil.copy(files[0], gone)
     events = tm.dataset([files[0], str(gone)], "Events")
     gone.unlink()
-    with pytest.raises(tm.SourceError, match=r"gone\.root") as caught:
+    with raises(tm.SourceError, about="gone.root") as caught:
         session.run(lambda chunk: {"n": len(chunk)}, events)
     notes = "\n".join(caught.value.__notes__)
     assert re.search(r"on worker \d+ on tcp://.*, in the folder /", notes)

@@ -12,6 +12,7 @@ import treemill as tm
 from treemill.monitoring.dashboard_page import OVERVIEW
 
 from tests.dashboard.held import held
+from tests.raising import raises
 from tests.waiting import until
 
 
@@ -203,7 +204,7 @@ def test_a_query_is_aborted(session, client, events):
         answer, _ = client.ask("/abort", "POST", query=query.id)
         assert answer.status == 200
         gate.open()
-        with pytest.raises(tm.TreemillError, match="aborted on the dashboard"):
+        with raises(tm.TreemillError, said="aborted on the dashboard"):
             query.result(timeout=60)
 
 

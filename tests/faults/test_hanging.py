@@ -9,6 +9,8 @@ import warnings
 import pytest
 import treemill as tm
 
+from tests.raising import raises
+
 from .conftest import wait_for_end
 from .test_workers import Once, covers, spans
 
@@ -50,7 +52,7 @@ def test_a_thread_that_hangs_is_left_behind_by_close(events, go, method):
     with pytest.warns(RuntimeWarning, match=r"left behind.*in _perhaps \(.*test_hanging\.py"):
         session.close()
     assert not go.is_set()
-    with pytest.raises(tm.TreemillError, match="closed"):
+    with raises(tm.TreemillError, about="closed"):
         query.result(timeout=60)
 
 
@@ -62,7 +64,7 @@ def test_a_thread_that_hangs_is_left_behind_by_stop(events, go, method):
         query = session.submit(HangsHere(method, at, go), events)
         assert at.wait(60)
         query.stop()
-        with pytest.raises(tm.TreemillError, match="stopped by the user"):
+        with raises(tm.TreemillError, said="stopped by the user"):
             query.result(timeout=60)
         assert query.report.entries == 0
         assert not query.report.complete
@@ -137,7 +139,7 @@ def test_a_process_that_hangs_is_ended(events, tmp_path, method, how):
             session.close()
         else:
             query.stop()
-            with pytest.raises(tm.TreemillError, match="stopped by the user"):
+            with raises(tm.TreemillError, said="stopped by the user"):
                 query.result(timeout=60)
             assert session.run(spans, events)["n"] == len(events)
         assert wait_for_end(pid)
@@ -165,7 +167,7 @@ def test_loading_has_a_deadline(events, hanging):
     with tm.connect(workers=2, mode="processes", silence=1.0) as session:
         query = session.submit(spans, events, inputs={"x": hanging})
         pid = session._pool._template_client._process.pid
-        with pytest.raises(tm.WorkerError, match=r"did not load .* within 1 seconds"):
+        with raises(tm.WorkerError, said="did not load within 1 seconds"):
             query.result(timeout=60)
         assert wait_for_end(pid)
         session._pool.silence = 300  # a busy machine takes its time to import libraries
@@ -231,6 +233,6 @@ class KillsWhatLoadsIt:
 
 
 def test_what_kills_every_template_is_given_up(session, events):
-    with pytest.raises(tm.WorkerError, match=r"3 times the workers' .* with exit code 7"):
+    with raises(tm.WorkerError, said="3 times the workers with exit code 7"):
         session.run(spans, events, inputs={"x": KillsWhatLoadsIt()})
     assert covers(events, session.run(spans, events))

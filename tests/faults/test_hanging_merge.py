@@ -11,6 +11,8 @@ import warnings
 import pytest
 import treemill as tm
 
+from tests.raising import raises
+
 from .conftest import wait_for_end
 from .test_workers import REPOSITORY, covers, spans
 
@@ -76,7 +78,7 @@ def test_a_merge_that_hangs_is_given_up(events, folder, mode, end):
         query = session.submit(TwoCommits(), events, inputs=inputs)
         with open(f"{folder}/at"):
             getattr(session if end == "close" else query, end)()
-        with pytest.raises(tm.WorkerError, match=r"merging what worker . had handed over was not"):
+        with raises(tm.WorkerError, said="merging what worker . had handed over was not"):
             query.result(timeout=60)
         assert query.snapshot() is None
         if end != "close":

@@ -15,6 +15,8 @@ import pytest
 import treemill as tm
 from treemill.backends.processes.pool import ProcessPass
 
+from tests.raising import raises
+
 from .conftest import children, wait_for_end
 
 REPOSITORY = Path(__file__).parents[2]
@@ -181,7 +183,7 @@ class Deadly(tm.Selector):
 
 
 def test_a_packet_that_kills_every_worker_is_named(session, events, paths):
-    with pytest.raises(tm.WorkerError, match="SIGKILL") as caught:
+    with raises(tm.WorkerError, about="SIGKILL") as caught:
         session.run(Deadly(), events, inputs={"file": paths[1]})
     assert (caught.value.file, caught.value.entries) == (paths[1], (0, 1))
     output = session.run(Deadly(), events, inputs={"file": paths[1]}, on_error="skip")
@@ -201,7 +203,7 @@ class Hungry(tm.Selector):
 
 def test_memory_limit_names_the_packet(events, paths):
     with tm.connect(workers=2, mode="processes", memory=200_000_000) as session:
-        with pytest.raises(tm.WorkerError, match="memory") as caught:
+        with raises(tm.WorkerError, about="memory") as caught:
             session.run(Hungry(), events, inputs={"file": paths[1]})
         assert caught.value.entries == (0, 1)
         assert caught.value.file == paths[1]
@@ -237,7 +239,7 @@ class Exits(Once):
 
 
 def test_a_selector_that_exits(session, events, tmp_path):
-    with pytest.raises(tm.WorkerError, match="SystemExit"):
+    with raises(tm.WorkerError, about="SystemExit"):
         session.run(Exits(), events, inputs={"token": str(tmp_path / "token")})
 
 
@@ -264,7 +266,7 @@ class DiskFull(tm.Selector):
 def test_no_room_for_a_file(session, events, tmp_path):
     path = tmp_path / "skim.root"
     path.write_text("an older file")
-    with pytest.raises(tm.SourceError, match=r"skim\.root"):
+    with raises(tm.SourceError, about="skim.root"):
         session.run(DiskFull(), events, inputs={"path": str(path)})
     assert path.read_text() == "an older file"
 

@@ -12,6 +12,10 @@ import treemill as tm
 import uproot
 from treemill.query.cutflow import Cut, CutFlow
 
+from tests.raising import raises
+
+from . import archives
+
 WORDS = (["a", "b"], ["c", "b", "d"])
 CODES = ([11, 13], [13, 22, -7])
 FOUND = Path(__file__).parents[3] / "shared" / "found"
@@ -80,13 +84,22 @@ def jobs(tmp_path_factory):
     return folder, {name: tm.dataset(of, tree="Events") for name, of in inputs.items()}
 
 
+@pytest.fixture(scope="module")
+def adder(root_program):
+    """ROOT, started once: what it has to do for each sum is little."""
+    with archives.started("add_files.py") as process:
+        yield process
+
+
 @pytest.fixture
-def added(root_program, tmp_path):
+def added(adder, tmp_path):
     """Adds files as hadd does, in this order, and gives what ROOT reads of the sum."""
 
     def add(*files):
         output, merged = tmp_path / "found.json", tmp_path / "merged.root"
-        root_program("add_files.py", output, merged, *files)
+        print(json.dumps([str(path) for path in (output, merged, *files)]), file=adder.stdin)
+        adder.stdin.flush()
+        assert adder.stdout.readline() == "made\n", adder.stderr.read()
         return json.loads(output.read_text())[str(merged)]
 
     return add
@@ -236,7 +249,7 @@ def test_nothing_that_was_added_is_an_error(tmp_path, added):
     for job in (1, 2):
         tm.save({"entries": job}, tmp_path / f"{job}.root")
     added(tmp_path / "1.root", tmp_path / "2.root")
-    with pytest.raises(tm.UnsupportedError, match="load each of the files"):
+    with raises(tm.UnsupportedError, said="load each of the files"):
         tm.load(tmp_path / "merged.root")
 
 

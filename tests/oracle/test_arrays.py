@@ -11,6 +11,7 @@ import uproot
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.raising import raises
 from tests.random_queries import Sample, check, several, thorough
 from tests.reference import Event, deep, evaluate, flat
 
@@ -26,9 +27,8 @@ def reader(tree):
 
 
 @pytest.fixture(scope="module")
-def samples(root_program, tmp_path_factory):
-    path = tmp_path_factory.mktemp("arrays") / "arrays.root"
-    root_program("write_arrays.py", path)
+def samples(made_by_root):
+    path = made_by_root("arrays") / "arrays.root"
     return {tree: Sample(f"{path}:{tree}", reader(tree), {}) for tree in TREES}
 
 
@@ -181,5 +181,5 @@ def test_arrays_of_known_length_stay_so(samples, tree):
 def test_an_index_outside_is_said(samples):
     dataset = samples["Fixed"].dataset
     for text in ("deep[3]", "[v[4] for v in deep]", "[w[2] for v in cube for w in v]"):
-        with pytest.raises(tm.QueryError, match="outside of an array of"):
+        with raises(tm.QueryError, said="outside of an array of"):
             dataset.sum(text).value  # noqa: B018

@@ -9,6 +9,7 @@ import treemill as tm
 import treemill._core as core
 from treemill.errors import FormatError, QueryError, SourceError, TreemillError
 
+from tests.raising import raises
 from tests.random_search import share
 from tools.readers.compare import read
 
@@ -57,7 +58,7 @@ def test_not_a_root_file(content, tmp_path):
 
 
 def test_no_such_file(tmp_path):
-    with pytest.raises(SourceError, match=r"nowhere\.root"):
+    with raises(SourceError, about="nowhere.root"):
         _ = tm.dataset(tmp_path / "nowhere.root", tree="Events").num_entries
     with pytest.raises(SourceError):
         _ = tm.dataset(tmp_path, tree="Events").num_entries
@@ -118,7 +119,7 @@ def test_replaced_while_open(good, tmp_path):
 
 
 def test_wrong_names(good):
-    with pytest.raises(QueryError, match="Events"):
+    with raises(QueryError, about="Events"):
         _ = tm.dataset(good, tree="Evnts").num_entries
     events = tm.dataset(good, tree="Events")
     for ask in (
@@ -126,7 +127,7 @@ def test_wrong_names(good):
         lambda: events.hist("Jet_ptt", bins=(10, 0, 1)).value,
         lambda: events.filter("Jet_ptt > 3").count().value,
     ):
-        with pytest.raises(QueryError, match="Jet_pt"):
+        with raises(QueryError, about="Jet_pt"):
             ask()
 
 

@@ -9,14 +9,14 @@ import awkward as ak
 import pytest
 import treemill as tm
 
+from tests.raising import raises
+
 from .archives import PROGRAMS
 
 
 @pytest.fixture(scope="module")
-def aliased(root_program, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("aliases")
-    root_program("write_aliases.py", folder)
-    return sorted(folder.glob("*.root"))
+def aliased(made_by_root):
+    return sorted(made_by_root("aliases").glob("*.root"))
 
 
 def sums(path):
@@ -52,9 +52,9 @@ def test_definitions_win_over_aliases(aliased):
 def test_aliases_that_cannot_be(aliased):
     events = tm.dataset(aliased)
     assert events.aliases["z"] == "x+y"
-    with pytest.raises(tm.QueryError, match="a → b → a"):
+    with raises(tm.QueryError, said="a → b → a"):
         _ = events.sum("a").value
-    with pytest.raises(tm.QueryError, match="no_such_branch"):
+    with raises(tm.QueryError, about="no_such_branch"):
         _ = events.sum("unused").value
     one = tm.dataset(aliased[0])
     assert ak.to_list(one.arrays("z")["z"]) == one.take("z").value.tolist()

@@ -12,6 +12,8 @@ import uproot
 from treemill import QueryError
 from treemill.language.clike import dimensions
 
+from tests.raising import raises
+
 PT = (50, 0.0, 200.0)
 X = (64, -32.0, 96.0)
 FEW = (12, -2.0, 10.0)
@@ -294,11 +296,9 @@ def drawn_by_root(root_program, path, named_cases):
 
 
 @pytest.fixture(scope="module")
-def written_by_root(root_program, tmp_path_factory):
+def written_by_root(made_by_root):
     """What uproot does not write: arrays of arrays, lists of lists, vectors as objects."""
-    path = tmp_path_factory.mktemp("draw_root") / "data.root"
-    root_program("write_drawn.py", path)
-    return path
+    return made_by_root("drawn") / "drawn.root"
 
 
 @pytest.fixture(scope="module")
@@ -335,9 +335,9 @@ def test_bins_behind_the_expression(path, capsys):
         np.testing.assert_array_equal(got.values(flow=True), expected.values(flow=True))
         assert got.name == "h"
     for text in ("x>>+h", "x>>h(a)", "x>>h(10,0)"):
-        with pytest.raises(QueryError, match=">>"):
+        with raises(QueryError, said="symbols"):
             events.draw(text)
-    with pytest.raises(QueryError, match="twice"):
+    with raises(QueryError, about="twice"):
         events.draw("x>>h(10,0,1)", bins=X)
 
 

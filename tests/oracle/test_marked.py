@@ -10,14 +10,14 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 BINS = (30, 0, 30)
 
 
 @pytest.fixture(scope="module")
-def folder(root_program, tmp_path_factory):
-    made = tmp_path_factory.mktemp("marked")
-    root_program("write_marked.py", made)
-    return made
+def folder(made_by_root):
+    return made_by_root("marked")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_reshuffled_tree_is_no_friend_by_number(folder, tmp_path):
     skim = reshuffled.snapshot(tmp_path / "skim.root", "*").value
     again = tm.dataset(skim)
     for main, friend in ((one, reshuffled), (reshuffled, one), (one, again), (again, one)):
-        with pytest.raises(tm.QueryError, match="in no particular order"):
+        with raises(tm.QueryError, said="in no particular order"):
             _ = main.add_friend(friend, alias="f").sum("f.x").value
     # The tree alone is as any other; so is an array that goes with it, and an index joins it.
     assert reshuffled.define("w", np.arange(10.0)).sum("w * 0 + x").value == 45

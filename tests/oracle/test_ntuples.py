@@ -12,6 +12,8 @@ import treemill as tm
 import treemill._core as core
 from treemill.errors import FormatError, UnsupportedError
 
+from tests.raising import raises
+
 from .root.write_ntuples import WAYS
 
 MANY = 100
@@ -123,11 +125,11 @@ def test_what_the_streamer_wrote_is_refused_by_name(folder):
     (field,) = (b for b in tree.branches() if b["name"] == "streamed")
     assert not field["supported"]
     assert "ntuples::Streamed" in field["reason"]
-    with pytest.raises(UnsupportedError, match=r"ntuples::Streamed.*branch streamed"):
+    with raises(UnsupportedError, about="streamed"):
         tree.read(["streamed"], 0, 1)
 
 
-@pytest.mark.parametrize("way", ["zstd", "lz4", "none"])
+@pytest.mark.parametrize("way", ["zstd", pytest.param("lz4", marks=pytest.mark.slow), "none"])
 def test_a_flipped_byte_is_seen(folder, way, tmp_path):
     """Pages and metadata have checksums, so values are right or refused."""
     original = (folder / f"{way}.root").read_bytes()

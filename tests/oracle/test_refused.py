@@ -7,15 +7,17 @@ import treemill as tm
 import uproot
 from treemill.data.uproot_fallback import Fallback
 
+from tests.raising import raises
+
 ENTRIES = 60
 
 
-@pytest.fixture
-def files(root_program, tmp_path):
+@pytest.fixture(scope="module")
+def files(made_by_root):
     """A file with vectors, and a copy in which the first entry has no byte at all, which the core
     knows no meaning of."""
-    sound, damaged = tmp_path / "sound.root", tmp_path / "damaged.root"
-    root_program("write_vector.py", sound)
+    sound = made_by_root("vector") / "vector.root"
+    damaged = sound.with_name("damaged.root")
     with uproot.open(sound) as file:
         branch = file["t/v"]
         assert branch.num_baskets == 1
@@ -52,6 +54,6 @@ def test_a_query_goes_on_with_uproot(files, monkeypatch):
 
 def test_what_uproot_cannot_read_either_is_refused_by_name(files, monkeypatch):
     monkeypatch.setattr(Fallback, "can", lambda self, *_: False)
-    with pytest.raises(tm.UnsupportedError, match="vector<float> of branch v") as caught:
+    with raises(tm.UnsupportedError, said="vector float of branch v") as caught:
         tm.run(tm.dataset(files[1]).sum("v"))
     assert caught.value.branch == "v"

@@ -9,6 +9,8 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 ENTRIES = np.arange(5)
 
 
@@ -106,7 +108,7 @@ def test_collections_in_objects_of_one_class(events):
     assert values(events, "e2.tracks.pt") == pts
     assert values(events, "[t.pt for t in e2.tracks if t.id > 0]") == [each[1:] for each in pts]
     assert values(events, "e2.tracks.pt[e2.tracks.id > 0]") == [each[1:] for each in pts]
-    with pytest.raises(tm.QueryError, match="different lists do not go together"):
+    with raises(tm.QueryError, said="different lists do not go together"):
         values(events, "e1.tracks.pt * e2.tracks.pt")
 
 
@@ -128,9 +130,9 @@ def test_a_name_of_several_is_ambiguous(path, tree, name, instead):
         lambda: dataset.take(f"`{name}`").value,
         lambda: dataset.filter(f"{name} > 0").count().value,
     ):
-        with pytest.raises(tm.QueryError, match="is ambiguous"):
+        with raises(tm.QueryError, said="is ambiguous"):
             ask()
-    with pytest.raises(tm.QueryError, match="is ambiguous") as error:
+    with raises(tm.QueryError, said="is ambiguous") as error:
         dataset.arrays([name])
     for each in instead.replace("`", "").split(" or "):
         assert each in str(error.value)

@@ -5,6 +5,7 @@ import pytest
 import treemill._core as core
 from treemill.errors import UnsupportedError
 
+from tests.raising import raises
 from tools.readers.compare import read
 
 ENTRIES = range(40)
@@ -56,5 +57,5 @@ def test_several_versions_in_one_branch_are_refused_by_name(merged):
     tree = merged.tree("both")
     assert tree.num_entries == 2 * len(ENTRIES)
     assert read(tree, "things", 0, 40).to_list() == [things(i, OLD) for i in ENTRIES]
-    with pytest.raises(UnsupportedError, match="version 2 of class versions::Thing"):
+    with raises(UnsupportedError, said="version 2 of class versions::Thing"):
         read(tree, "things")

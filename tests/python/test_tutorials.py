@@ -16,6 +16,7 @@ import treemill as tm
 from treemill.cli.main import cli
 from treemill.facility.samples import write_samples
 
+from tests.raising import raises
 from tests.tutorials import DOCS, PAGES, cells
 
 SAMPLES = ["samples", "--scale", "0.05"]
@@ -99,7 +100,7 @@ def test_samples_are_what_their_recipe_says(tmp_path, monkeypatch, capsys):
     assert len([*Path("here").glob("*.root")]) == 5, "files of other samples are gone"
     fileset = json.loads(Path("here/fileset.json").read_text())
     assert set(fileset["ttbar"]["metadata"]) == {"is_mc", "process", "xsec", "lumi"}
-    with pytest.raises(tm.QueryError, match="scale"):
+    with raises(tm.QueryError, about="scale"):
         list(write_samples("x", scale=-1))
 
 

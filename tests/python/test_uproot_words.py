@@ -3,6 +3,8 @@
 import pytest
 import treemill as tm
 
+from tests.raising import raises
+
 WRITTEN = [
     ("arrays", {"filter_name": lambda name: name[0] == "M"}, "for name in events.branches"),
     ("arrays", {"filter_typename": "float"}, "events.branches.items()"),
@@ -82,5 +84,5 @@ def test_functions(name):
 def test_other_names_are_just_not_there(events):
     with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
         events.nothing  # noqa: B018
-    with pytest.raises(tm.QueryError, match="nothing"):
+    with raises(tm.QueryError, about="nothing"):
         events.arrays(nothing=1)

@@ -10,6 +10,7 @@ import treemill as tm
 from treemill.errors import SourceError, TreemillError
 from treemill.facility.generate import write
 
+from tests.raising import raises
 from tests.waiting import until
 from tools.link.link import Link, Wire
 from tools.link.link import missing as link_missing
@@ -183,7 +184,7 @@ def test_a_file_that_is_gone_is_an_error(server, session):
     events = tm.dataset(urls(server), tree="Events")
     remembered(session, events)
     (server.data / FIRST).unlink()
-    with pytest.raises(SourceError, match=r"events_0\.root"):
+    with raises(SourceError, about="events_0.root"):
         total(submitted(session, events))
     assert total(session.submit(events.sum("MET_pt"), on_error="skip")) > 0
 
@@ -211,7 +212,7 @@ def test_what_is_stopped_before_the_answer_is_no_result_if_a_file_has_changed(
     query.stop()
     shutil.copyfile(tmp_path / "other.root", nginx_of_its_own.data / FIRST)
     nginx_of_its_own.thaw()
-    with pytest.raises(SourceError, match="run again"):
+    with raises(SourceError, said="run again"):
         total(query)
     assert query.snapshot() is None
 
@@ -223,6 +224,6 @@ def test_to_abort_waits_for_no_answer(server, session):
     query = submitted(session, events)
     until(lambda: query.progress.entries == ENTRIES, "all entries are processed")
     query.abort()
-    with pytest.raises(TreemillError, match="aborted by the user"):
+    with raises(TreemillError, said="aborted by the user"):
         total(query)  # while the server is frozen
     assert query.snapshot() is None

@@ -10,6 +10,7 @@ import pytest
 import treemill as tm
 from treemill.data import official_xrootd, over_fsspec, source
 
+from tests.raising import raises
 from tests.remote.conftest import skip_without
 from tests.remote.test_faults import outcome
 from tools.servers.ftp import FTP
@@ -99,7 +100,7 @@ def test_a_server_that_dies_and_comes_back(files, paths, nothing_remembered):
 
 
 def test_schemes_that_nobody_knows_are_refused_with_those_that_are_known():
-    with pytest.raises(tm.UnsupportedError, match=r"gopher://.*root://.*fsspec"):
+    with raises(tm.UnsupportedError, about="gopher"):
         tm.dataset("gopher://host/file.root", "Events")
 
 
@@ -107,10 +108,10 @@ def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(source, "_BRIDGED", set())
     monkeypatch.setitem(sys.modules, "paramiko", None)
     sys.modules.pop("fsspec.implementations.sftp", None)
-    with pytest.raises(tm.errors.MissingPackageError, match=r"sftp://.*paramiko"):
+    with raises(tm.errors.MissingPackageError, about="sftp"):
         tm.dataset("sftp://host/file.root", "Events")
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(tm.errors.MissingPackageError, match="pip install fsspec"):
+    with raises(tm.errors.MissingPackageError, said="pip install fsspec"):
         tm.dataset("ftp://host/file.root", "Events")
 
 

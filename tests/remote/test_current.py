@@ -8,6 +8,7 @@ import pytest
 import treemill as tm
 from treemill.data import remote
 
+from tests.raising import raises
 from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
@@ -87,7 +88,7 @@ def test_a_file_that_is_gone_has_none(server, clock, attribute):
     assert getattr(events, attribute) is not None
     (server.data / SMALL).unlink()
     clock(1.5)
-    with pytest.raises(tm.SourceError, match=r"events_0\.root"):
+    with raises(tm.SourceError, about="events_0.root"):
         getattr(events, attribute)
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 import treemill as tm
 
+from tests.raising import raises
 from tests.remote.conftest import serve, skip_without
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
@@ -111,7 +112,7 @@ def test_what_is_asked_for_by_tls_comes_without_it_only_if_the_user_allows_it(
 ):
     door, pool = encrypted
     address, before = door.url(PATH).replace("https:", f"{scheme}:"), len(pool.requests())
-    with pytest.raises(tm.SourceError, match="TREEMILL_HTTPS_TO_HTTP=allow"):
+    with raises(tm.SourceError, said="TREEMILL_HTTPS_TO_HTTP allow"):
         len(tm.dataset(address, "Events"))
     assert len(pool.requests()) == before
     monkeypatch.setenv("TREEMILL_HTTPS_TO_HTTP", "allow")

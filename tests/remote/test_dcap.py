@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import treemill as tm
 
+from tests.raising import raises
 from tests.remote.conftest import serve, settle
 from tests.remote.dcap_door import DcapDoor
 
@@ -97,7 +98,7 @@ class Between(set):
 
 def test_a_copy_that_is_shorter_than_the_door_says(door):
     door.faults.missing_bytes = 1000
-    with pytest.raises(tm.SourceError, match="the pool's copy has"):
+    with raises(tm.SourceError, said="the pool s copy has"):
         histogram(door.url(PATH)).value  # noqa: B018
 
 
@@ -119,7 +120,7 @@ def test_the_door_says_why(door, fault, said):
 
 
 def test_a_folder_is_no_file_and_is_not_listed(door):
-    with pytest.raises(tm.SourceError, match="a folder, not a file"):
+    with raises(tm.SourceError, said="a folder, not a file"):
         histogram(door.url("store/trees")).value  # noqa: B018
-    with pytest.raises(tm.SourceError, match="WebDAV door"):
+    with raises(tm.SourceError, said="WebDAV door"):
         tm.dataset(door.url("store/trees/*.root"), tree="Events")

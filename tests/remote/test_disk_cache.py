@@ -10,6 +10,8 @@ import pytest
 import treemill as tm
 from treemill.errors import SourceError
 
+from tests.raising import raises
+
 _QUERY = """
 import sys, treemill as tm
 tm.cache.limit = 0
@@ -56,7 +58,7 @@ def test_the_second_process_reads_from_disk(request, protocol, core, files, tmp_
 
 def test_a_folder_that_cannot_be_written_to_is_an_error_that_names_it(monkeypatch):
     monkeypatch.setenv("TREEMILL_CACHE_DIRECTORY", "")
-    with pytest.raises(SourceError, match="/proc/none"):
+    with raises(SourceError, said="/proc/none"):
         tm.cache.directory = "/proc/none"
     assert tm.cache.directory is None
 

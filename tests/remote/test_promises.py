@@ -12,6 +12,8 @@ from treemill.backends.threads import ThreadPool
 from treemill.scheduling import OpenAhead, Prefetch
 from treemill.session.api import connect
 
+from tests.raising import raises
+
 _PASSES = 10
 """Passes at most until something was promised and something was opened ahead."""
 
@@ -55,7 +57,7 @@ def test_a_pass_with_promises_reads_what_is_in_the_files(urls, paths, mode, work
 @pytest.mark.usefixtures("nothing_remembered")
 def test_a_file_that_is_gone_when_it_is_opened_ahead_is_named(urls):
     gone = urls[0].replace("events_0", "events_9")
-    with connect(workers=1) as session, pytest.raises(tm.SourceError, match="events_9"):
+    with connect(workers=1) as session, raises(tm.SourceError, about="events_9"):
         session.run(tm.dataset([*urls, gone], tree="Events").sum("nJet"))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import treemill as tm
 
+from tests.raising import raises
 from tests.remote.conftest import settle, skip_without
 from tests.remote.test_faults import outcome
 from tools.servers.nginx import Nginx
@@ -53,7 +54,7 @@ def test_replicas_are_read_as_the_file_is(servers, paths):
 def test_a_file_has_its_logical_name_in_errors(servers):
     one, two = servers
     files = {"/store/none.root": [one.url("store/none.root"), two.url("store/none.root")]}
-    with pytest.raises(tm.SourceError, match=r"none\.root"):
+    with raises(tm.SourceError, about="none.root"):
         tm.dataset(files, tree="Events").arrays(["MET_pt"])
 
 

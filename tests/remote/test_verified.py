@@ -8,6 +8,8 @@ import treemill as tm
 from click.testing import CliRunner
 from treemill.cli.dataset import dataset
 
+from tests.raising import raises
+
 from .conftest import settle
 
 
@@ -34,5 +36,5 @@ def test_a_list_of_far_files(request, files, tmp_path, kind):
             assert total["far"] == pytest.approx(expected.sum("MET_pt").value, rel=1e-9)
     listed = json.loads((tmp_path / "found.json").read_text())
     listed["far"]["files"][urls[1]]["uuid"] = "another"
-    with pytest.raises(tm.SourceError, match="is not the file that was verified: its UUID"):
+    with raises(tm.SourceError, said="is not the file that was verified: its UUID"):
         tm.run(tm.fileset(listed).count())

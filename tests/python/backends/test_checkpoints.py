@@ -17,6 +17,8 @@ import treemill as tm
 from treemill import QueryError, SourceError, UnsupportedError
 from treemill.checkpoint import PassRecord
 
+from tests.raising import raises
+
 MODES = pytest.mark.parametrize("mode", ["threads", "processes", "sites"])
 
 PROGRAM = """
@@ -146,7 +148,7 @@ def test_several_datasets_and_parts_of_them(paths, tmp_path):
     for _ in range(2):
         found = tm.run(one.count(), two.count(), checkpoint=tmp_path / "a", entries=(10, 2000))
         assert found == (1990, 1990)
-    with pytest.raises(QueryError, match="not the same part of the data"):
+    with raises(QueryError, said="not the same part of the data"):
         tm.run(one.count(), two.count(), checkpoint=tmp_path / "a", entries=(10, 2001))
 
 
@@ -223,14 +225,14 @@ def test_another_selector_is_refused_by_what_differs(events, tmp_path):
             return {"n": len(chunk)}
 
     tm.run(Count(1), events, inputs={"a": 1}, checkpoint=tmp_path)
-    with pytest.raises(QueryError, match=r"not the same Count's cut\. Give"):
+    with raises(QueryError, said="not the same Count s cut Give"):
         tm.run(Count(2), events, inputs={"a": 1}, checkpoint=tmp_path)
-    with pytest.raises(QueryError, match=r"not the same inputs\. Give"):
+    with raises(QueryError, said="not the same inputs Give"):
         tm.run(Count(1), events, inputs={"a": 2}, checkpoint=tmp_path)
-    with pytest.raises(QueryError, match=r"not the same seed\. Give"):
+    with raises(QueryError, said="not the same seed Give"):
         tm.run(Count(1), events, inputs={"a": 1}, seed=3, checkpoint=tmp_path)
     Count.process = lambda self, chunk: {"n": 2 * len(chunk)}
-    with pytest.raises(QueryError, match=r"not the same Count's code\. Give"):
+    with raises(QueryError, said="not the same Count s code Give"):
         tm.run(Count(1), events, inputs={"a": 1}, checkpoint=tmp_path)
 
 
@@ -243,10 +245,10 @@ def test_other_files_are_refused(tmp_path):
     both = tm.dataset([str(path) for path in paths], "Events")
     folder = tmp_path / "kept"
     assert tm.run(both.count(), checkpoint=folder) == 200
-    with pytest.raises(QueryError, match="not the same files"):
+    with raises(QueryError, said="not the same files"):
         tm.run(tm.dataset(str(paths[0]), "Events").count(), checkpoint=folder)
     write(paths[1], events=50, index=7, cluster=100, codec="zstd")
-    with pytest.raises(QueryError, match=r"b\.root has changed since"):
+    with raises(QueryError, said="b root has changed since"):
         tm.run(tm.dataset([str(path) for path in paths], "Events").count(), checkpoint=folder)
 
 
@@ -265,11 +267,11 @@ def test_what_cannot_be_kept_is_refused_by_name(events, tmp_path):
         def process(self, chunk):
             self.output["skim"].write({"x": chunk.MET_pt})
 
-    with pytest.raises(UnsupportedError, match="AtEnd has end_worker"):
+    with raises(UnsupportedError, said="AtEnd has end_worker"):
         tm.run(AtEnd(), events, checkpoint=tmp_path / "a")
-    with pytest.raises(UnsupportedError, match="a FileOutput cannot be kept by checkpoint="):
+    with raises(UnsupportedError, said="a FileOutput cannot be kept by checkpoint"):
         tm.run(Writes(), events, checkpoint=tmp_path / "b")
-    with pytest.raises(UnsupportedError, match="a snapshot cannot be kept by checkpoint="):
+    with raises(UnsupportedError, said="a snapshot cannot be kept by checkpoint"):
         tm.run(events.snapshot(tmp_path / "s.root", ["MET_pt"]), checkpoint=tmp_path / "c")
     assert not list(tmp_path.glob("*.root"))
 
@@ -296,12 +298,12 @@ def test_a_damaged_record_says_so(events, tmp_path):
     tm.run(events.count(), checkpoint=tmp_path)
     (path,) = tmp_path.glob("[!.]*.checkpoint")
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(SourceError, match=r"is damaged.*remove it to begin again"):
+    with raises(SourceError, said="is damaged remove it to begin again"):
         tm.run(events.count(), checkpoint=tmp_path)
 
 
 def test_a_checkpoint_is_a_path(events):
-    with pytest.raises(QueryError, match="checkpoint is the path of a folder, not 3"):
+    with raises(QueryError, said="checkpoint is the path of a folder, not 3"):
         tm.run(events.count(), checkpoint=3)
 
 
@@ -325,7 +327,7 @@ def test_what_others_may_have_written_is_not_loaded(events, tmp_path, which, mod
     path = folder if which == "folder" else record
     before = path.stat().st_mode
     path.chmod(before | mode)
-    with pytest.raises(SourceError, match="may be written to by other users") as raised:
+    with raises(SourceError, said="may be written to by other users") as raised:
         tm.run(counted, events, checkpoint=folder)
     assert raised.value.file == str(path)
     path.chmod(before)
@@ -352,7 +354,7 @@ def test_what_an_access_control_list_lets_others_write_is_not_loaded(events, tmp
         os.setxattr(folder, "system.posix_acl_access", access_list(kind, 7))
     except (AttributeError, OSError) as error:
         pytest.skip(f"no access control lists: {error}")
-    with pytest.raises(SourceError, match="may be written to by other users"):
+    with raises(SourceError, said="may be written to by other users"):
         tm.run(events.count(), checkpoint=folder)
     os.setxattr(folder, "system.posix_acl_access", access_list(kind, 5))
     assert tm.run(events.count(), checkpoint=folder) == n
@@ -365,5 +367,5 @@ def test_what_another_user_owns_is_not_loaded(events, tmp_path, which):
     tm.run(events.count(), checkpoint=folder)
     (record,) = folder.glob("[!.]*.checkpoint")
     os.chown(folder if which == "folder" else record, 12345, -1)
-    with pytest.raises(SourceError, match="12345"):
+    with raises(SourceError, about="12345"):
         tm.run(events.count(), checkpoint=folder)

@@ -12,6 +12,8 @@ from treemill.backends.threads import ThreadPass
 from treemill.session import booking_run as booked_module
 from treemill.workers import worker as worker_module
 
+from tests.raising import raises
+
 
 @pytest.fixture
 def passes(monkeypatch):
@@ -81,13 +83,13 @@ def test_who_fails_among_many_is_found_in_few_passes(events, truth, passes):
     total = int(truth.nJet.to_numpy().sum())
     assert [each.value for each in sums] == [total * i for i in range(40)]
     assert len(passes) < 16, "not one for each"
-    with pytest.raises(tm.QueryError, match="more than 10"):
+    with raises(tm.QueryError, said="more than 10"):
         _ = failing.value
 
 
 def test_the_wanted_ones_own_error_leaves_the_others_together(events, passes):
     failing, one, other = too_many(events), events.count(), events.sum("nJet")
-    with pytest.raises(tm.QueryError, match="more than 10"):
+    with raises(tm.QueryError, said="more than 10"):
         _ = failing.value
     passes.clear()
     _ = one.value
@@ -97,7 +99,7 @@ def test_the_wanted_ones_own_error_leaves_the_others_together(events, passes):
 
 def test_after_a_run_that_failed_each_is_asked_for_itself(events, truth, passes):
     failing, count, later = too_many(events), events.count(), events.sum("nJet")
-    with pytest.raises(tm.QueryError, match="more than 10"):
+    with raises(tm.QueryError, said="more than 10"):
         tm.run(failing, count)
     passes.clear()
     _ = later.value

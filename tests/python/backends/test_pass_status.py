@@ -5,6 +5,8 @@ import treemill as tm
 from treemill.backends.base import Heartbeat, PassStatus
 from treemill.errors import QueryError
 
+from tests.raising import raises
+
 
 @pytest.fixture(scope="module")
 def events(tmp_path_factory):
@@ -61,6 +63,6 @@ def test_a_pass_that_cannot_start_lets_others_have_its_checkpoint(events, tmp_pa
     with tm.connect(workers=1, mode="processes") as session:
         with monkeypatch.context() as patch:
             patch.setattr(TemplateWorkers, "submit", refused)
-            with pytest.raises(QueryError, match="cannot be sent"):
+            with raises(QueryError, said="cannot be sent"):
                 session.run(booking, checkpoint=tmp_path)
         assert session.run(booking, checkpoint=tmp_path) == sum(range(5000))

@@ -20,6 +20,8 @@ from treemill.scheduling.lease_messages import Failed, Opened, Part
 from treemill.session.session import Session
 from treemill.workers.workload import Forwarding
 
+from tests.raising import raises
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
@@ -145,7 +147,7 @@ def test_what_a_site_cannot_open_is_left_to_the_other(events, files):
 def test_what_no_site_can_open_is_missing(events, files):
     sites = {name: Watched(hidden={files[0]}) for name in "ab"}
     with Session(FederatedPool(sites)) as session:
-        with pytest.raises(SourceError, match="not at this site"):
+        with raises(SourceError, said="not at this site"):
             session.run(events.count())
         assert session.run(events.count(), on_error="skip") == events.num_entries - 9000
         (gap,) = session.report.missing
@@ -155,7 +157,7 @@ def test_what_no_site_can_open_is_missing(events, files):
 def test_a_lost_site_leaves_what_only_it_could_read(events, files):
     sites = {"a": Watched(), "b": Watched(dies=True)}
     with Session(FederatedPool(sites, {"a": files[:3], "b": files[3]})) as session:
-        with pytest.raises(tm.WorkerError, match="no site is left that can read it"):
+        with raises(tm.WorkerError, said="no site is left that can read it"):
             session.run(events.count())
         assert session.report.entries == 24_001, "the other site has done all that it can"
         (gap,) = session.report.missing
@@ -171,7 +173,7 @@ def test_a_lost_site_is_made_up_for_by_the_other(events):
 def test_if_all_sites_fail_the_error_is_theirs(events):
     sites = {name: Watched(dies=True) for name in "ab"}
     session = Session(FederatedPool(sites))
-    with session, pytest.raises(tm.WorkerError, match="the scheduler is gone"):
+    with session, raises(tm.WorkerError, said="the scheduler is gone"):
         session.run(events.count())
 
 
@@ -208,7 +210,7 @@ def test_abort_is_no_error_of_the_sites(events):
         assert reached.wait(30)
         query.abort()
         go_on.set()
-        with pytest.raises(tm.TreemillError, match="the query was aborted"):
+        with raises(tm.TreemillError, said="the query was aborted"):
             query.result(timeout=30)
         assert query.report.entries == 0
 
@@ -223,11 +225,11 @@ def test_an_error_of_the_users_code_names_the_place(events):
 
 def test_what_connect_refuses(files):
     with tm.connect(workers=1) as alone:
-        with pytest.raises(tm.QueryError, match="two sites or more"):
+        with raises(tm.QueryError, said="two sites or more"):
             tm.connect([alone])
-        with pytest.raises(tm.QueryError, match="reach= names fnal; the sites are 0, 1"):
+        with raises(tm.QueryError, said="reach names fnal; the sites are 0, 1"):
             tm.connect([alone, alone], reach={"fnal": "*"})
-        with pytest.raises(tm.QueryError, match="several sites"):
+        with raises(tm.QueryError, said="several sites"):
             tm.connect(reach={"0": "*"})
 
 
@@ -244,7 +246,7 @@ def test_a_package_that_one_site_refuses_is_at_none(tmp_path):
     with tm.connect([processes, tm.connect(workers=1)]) as session:
         told = []
         processes._pool.set_paths = told.append
-        with pytest.raises(tm.UnsupportedError, match="packages"):
+        with raises(tm.UnsupportedError, about="packages"):
             session.upload(tmp_path)
         assert session.packages == ()
         assert len(told) == 2

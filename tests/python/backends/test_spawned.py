@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import treemill as tm
 
+from tests.raising import raises
+
 
 @pytest.fixture(scope="module")
 def session():
@@ -55,7 +57,7 @@ def test_what_cannot_be_loaded_is_said(session, events):
         def __reduce__(self):
             return int, ("not a number",)
 
-    with pytest.raises(tm.WorkerError, match="not a number"):
+    with raises(tm.WorkerError, said="not a number"):
         session.run(Table(), events, inputs={"table": Wrong()})
 
 
@@ -89,11 +91,11 @@ def test_packages_and_limits(events, tmp_path):
     with tm.connect(workers=1, mode="processes", start="spawn", memory=200_000_000) as made:
         made.upload(tmp_path / "pack")
         assert made.run(use, events)["numbers"] == {42}
-        with pytest.raises(tm.WorkerError, match="memory") as caught:
+        with raises(tm.WorkerError, about="memory") as caught:
             made.run(greedy, events)
         assert caught.value.entries is not None
 
 
 def test_wrong_use():
-    with pytest.raises(tm.QueryError, match="start"):
+    with raises(tm.QueryError, about="start"):
         tm.connect(mode="processes", start="forkserver")

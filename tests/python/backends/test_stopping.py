@@ -12,6 +12,8 @@ from treemill.backends.threads import ThreadPass
 from treemill.session.api import connect
 from treemill.workers import worker as worker_module
 
+from tests.raising import raises
+
 
 @pytest.fixture(params=[1, 2, 5])
 def threads(request):
@@ -114,5 +116,5 @@ def test_a_defect_in_a_worker_ends_the_query(threads, events, monkeypatch):
         raise ZeroDivisionError("a defect")
 
     monkeypatch.setattr(worker_module.Worker, "perform", broken)
-    with pytest.raises(tm.WorkerError, match="ZeroDivisionError: a defect"):
+    with raises(tm.WorkerError, said="ZeroDivisionError: a defect"):
         threads.run(events.count())

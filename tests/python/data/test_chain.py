@@ -14,6 +14,7 @@ from treemill.data.source import Identity
 from treemill.errors import SourceError
 
 from tests.python.written import write
+from tests.raising import raises
 
 N = 1000
 
@@ -86,7 +87,7 @@ def test_a_file_that_is_written_to_in_the_middle_of_a_pass_is_an_error(path, mon
     os.utime(path, ns=(0, 0))
     assert chain.trees[0].num_entries == N, "what is open is read on"
     chain.trees._open.clear()  # as when many other files were opened meanwhile
-    with pytest.raises(SourceError, match="was written to while it was read"):
+    with raises(SourceError, said="was written to while it was read"):
         chain.trees[0]
 
 
@@ -113,7 +114,7 @@ def test_a_snapshot_does_not_replace_a_file_that_it_reads(path, tmp_path):
     link = tmp_path / "link.root"
     link.symlink_to(path)
     events = tm.dataset(path)
-    with pytest.raises(tm.QueryError, match="which it reads"):
+    with raises(tm.QueryError, said="which it reads"):
         events.snapshot(link, ["x"])
 
 
@@ -173,7 +174,7 @@ def test_a_file_that_could_not_be_opened_soon_is_tried_again(monkeypatch):
     server = _Server(monkeypatch)
     pinned = _trees("root://h//gone.root").pinned([0])
     for _ in range(2):
-        with pytest.raises(SourceError, match="gone"):
+        with raises(SourceError, about="gone"):
             pinned.identity(0)
     assert len(server.looks) == 2
 

@@ -1,11 +1,11 @@
 """Cycles of a tree, and files that change while a dataset is held."""
 
 import numpy as np
-import pytest
 import treemill as tm
 import uproot
 
 from tests.python.written import write
+from tests.raising import raises
 
 MODES = ("threads", "processes")
 
@@ -20,9 +20,9 @@ def test_cycles_newest_first(core, tmp_path):
     assert tm.dataset(path, "t;2").sum("x").value == 5
     assert tm.dataset(f"{path}:t;1").sum("x").value == 1
     assert tm.dataset(path, "d/t").arrays("x").x.to_list() == [9]
-    with pytest.raises(tm.TreemillError, match="t;3"):
+    with raises(tm.TreemillError, said="t;3"):
         _ = tm.dataset(path, "t;3").num_entries
-    with pytest.raises(tm.QueryError, match="d/t"):
+    with raises(tm.QueryError, about="d/t"):
         _ = tm.dataset(path).num_entries
 
 

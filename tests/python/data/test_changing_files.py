@@ -10,6 +10,8 @@ import uproot
 from treemill.data.chain import Chain
 from treemill.errors import ChangedError
 
+from tests.raising import raises
+
 CLUSTERS, CLUSTER = 10, 1000
 N = CLUSTERS * CLUSTER
 
@@ -80,7 +82,7 @@ class Sums:
 
 @pytest.mark.parametrize("at", [0, 1], ids=["while it is read", "while the next is read"])
 def test_a_selector_sees_one_state_of_a_file(files, change, session, at):
-    with pytest.raises(ChangedError, match="run again") as raised:
+    with raises(ChangedError, said="run again") as raised:
         session.run(Sums(change, files[at]), tm.dataset(files))
     assert raised.value.file == files[0]
     assert session.run(Sums(lambda: None, ""), tm.dataset(files))["sum"] == 5 * N
@@ -97,7 +99,7 @@ def test_a_query_sees_one_state_of_a_file(files, change, session, at):
     wanted = events.define("y", "passed(x)", {"passed": tm.batched(passed, returns="float64")}).sum(
         "y"
     )
-    with pytest.raises(ChangedError, match="run again") as raised:
+    with raises(ChangedError, said="run again") as raised:
         session.run(wanted)
     assert raised.value.file == files[0]
 

@@ -11,6 +11,7 @@ from treemill.data.location import Location
 from treemill.dataset import Dataset
 
 from tests.corpus_files import corpus
+from tests.raising import raises
 
 
 def same(ours, theirs):
@@ -36,7 +37,7 @@ def test_nothing_is_opened_before_it_is_needed(core, tmp_path):
     booking = events.filter("x > 1").hist("x", bins=(1, 0, 1))
     with pytest.raises(tm.FormatError):
         _ = booking.value
-    with pytest.raises(tm.FormatError, match=r"not\.root"):
+    with raises(tm.FormatError, about="not.root"):
         _ = events.branches
 
 
@@ -72,9 +73,9 @@ def test_names_and_globs(events):
         *("MET_pt", "MET_phi"),
     ]
     assert events.arrays([], 0, 10).fields == []
-    with pytest.raises(tm.QueryError, match="did you mean MET_pt"):
+    with raises(tm.QueryError, said="did you mean MET_pt"):
         events.arrays("MET_px")
-    with pytest.raises(tm.QueryError, match="no readable branch"):
+    with raises(tm.QueryError, said="no readable branch"):
         events.arrays("X*")
 
 
@@ -117,11 +118,11 @@ def test_corpus_like_uproot(core, file, tree):
 
 def test_trees(core):
     path = corpus("uproot-nesteddirs.root")
-    with pytest.raises(tm.QueryError, match="one/two/tree") as caught:
+    with raises(tm.QueryError, about="one/two/tree") as caught:
         _ = tm.dataset(path).branches
     assert "3 trees" in str(caught.value)
     assert tm.dataset(f"{path}:one/tree").num_entries > 0
-    with pytest.raises(tm.TreemillError, match="one/tree"):
+    with raises(tm.TreemillError, about="one/tree"):
         _ = tm.dataset(f"{path}:one/trea").branches
 
 
@@ -152,7 +153,7 @@ def test_a_file_that_was_written_anew_is_opened_anew(paths, tmp_path):
     assert events.num_entries == 5000
     assert events.count().value == 5000
     os.remove(path)
-    with pytest.raises(tm.SourceError, match="no such file"):
+    with raises(tm.SourceError, said="no such file"):
         _ = events.num_entries
 
 

@@ -10,6 +10,7 @@ import pytest
 import treemill as tm
 
 from tests.corpus_files import corpus
+from tests.raising import raises
 
 TEXT = (Path(__file__).parents[3] / "docs" / "objects.md").read_text()
 FILES = Path(__file__).parents[2] / "files"
@@ -253,5 +254,5 @@ def test_collections_and_members_vary_by_their_shorter_names(events):
         alone = events.define(name, text).sum(total).value
         assert found == {"nominal": events.sum(total).value, "v:up": alone}
         assert found["v:up"] != found["nominal"]
-    with pytest.raises(tm.QueryError, match=r"no column Electrons.ptt that vary"):
+    with raises(tm.QueryError, said="no column Electrons.ptt that vary"):
         events.vary("Electrons.ptt", {"up": "Electrons.pt"}).sum(total).value  # noqa: B018

@@ -10,6 +10,8 @@ import treemill as tm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.raising import raises
+
 
 def spec(paths):
     return {
@@ -129,7 +131,7 @@ def test_stacks(fs):
     assert np.array_equal(by_process["2018", :].view(flow=True), together.view(flow=True))
     assert each.stack("process").axes[0].name == "process"
     assert found.axes[1].edges[0] == 0  # the range is that of all samples
-    with pytest.raises(tm.QueryError, match="'dy' has no 'era' to stack by"):
+    with raises(tm.QueryError, said="dy has no era to stack by"):
         each.stack("era")
 
 
@@ -164,10 +166,10 @@ def test_snapshots(fs, tmp_path, mode):
 
 def test_snapshots_that_have_no_place(paths, tmp_path):
     named = tm.fileset({"/a/b": f"{paths[0]}:Events"})
-    with pytest.raises(tm.QueryError, match="cannot be named after the sample '/a/b'"):
+    with raises(tm.QueryError, said="cannot be named after the sample /a/b"):
         tm.run(named.snapshot(tmp_path / "{dataset}.root", ["MET_pt"]))
     own = tm.fileset({"events_0": f"{paths[0]}:Events"})
-    with pytest.raises(tm.QueryError, match="would replace"):
+    with raises(tm.QueryError, said="would replace"):
         tm.run(own.snapshot(paths[0].replace("events_0", "{dataset}"), ["MET_pt"]))
 
 
@@ -175,7 +177,7 @@ def test_constants_are_varied_and_not_hidden(fs):
     varied = fs.vary("xsec", {"up": "xsec * 1.5"}).sum("xsec").value
     assert varied["tt"]["xsec:up"] == pytest.approx(1.5 * varied["tt"].nominal)
     assert varied["tt"].nominal == 7321 * 832
-    with pytest.raises(tm.QueryError, match="the constant xsec hides the item of the metadata"):
+    with raises(tm.QueryError, said="the constant xsec hides the item of the"):
         tm.run(fs.sum("xsec", params={"xsec": 3}))
     assert fs.define("xsec", "2.0").sum("xsec").value["tt"] == 2 * 7321
 
@@ -222,16 +224,16 @@ def test_a_function_that_fails_is_an_error_of_its_file(fs, paths):
         return 1 / (file.path != paths[2])
 
     broken = fs.define_per_file("k", fails)
-    with pytest.raises(tm.WorkerError, match=r"function of k raised ZeroDivisionError") as caught:
+    with raises(tm.WorkerError, said="function of k raised ZeroDivisionError") as caught:
         tm.run(broken.sum("k"))
     assert caught.value.file == paths[2]
     with tm.connect(workers=1) as session:
         found = session.run(broken.sum("k"), on_error="skip")
         assert found == {"dy": 5001.0, "tt": 0.0, "data": 200.0}
         assert {missing.file for missing in session.report.missing} == {paths[2]}
-    with pytest.raises(tm.QueryError, match=r"a constant of a file is a number"):
+    with raises(tm.QueryError, said="a constant of a file is a number"):
         tm.run(fs.define_per_file("k", lambda file: [1]).sum("k"))
-    with pytest.raises(tm.QueryError, match="xsec is in the metadata"):
+    with raises(tm.QueryError, said="xsec is in the metadata"):
         fs.define_per_file("xsec", lambda file: 1)
 
 
@@ -239,16 +241,16 @@ def test_constants_that_are_not_there_or_branches(paths):
     lacking = spec(paths)
     del lacking["data"]["metadata"]["xsec"]
     for missing in ("error", {"genWeight": 1.0}):  # also if there are defaults of other columns
-        with pytest.raises(tm.QueryError, match="'data' lacks it: add it there, or give a default"):
+        with raises(tm.QueryError, said="data lacks it: add it there, or give a"):
             tm.run(tm.fileset(lacking, missing=missing).sum("xsec"))
     found = tm.fileset(lacking, missing={"xsec": 2.0}).sum("xsec").value
     assert found["data"] == 400.0
     lacking["data"]["metadata"]["nMuon"] = 3
-    with pytest.raises(tm.QueryError, match="nMuon is a branch, and a constant of the sample"):
+    with raises(tm.QueryError, said="nMuon is a branch, and a constant of the"):
         tm.run(tm.fileset(lacking).sum("nMuon"))
     assert tm.fileset(lacking).sum("MET_pt").value["data"] > 0
     lacking["data"]["metadata"]["xsec"] = [1, 2]
-    with pytest.raises(tm.QueryError, match="metadata of 'data' has it, but it is a list"):
+    with raises(tm.QueryError, said="metadata of data has it, but it is a list"):
         tm.run(tm.fileset(lacking).sum("xsec"))
 
 
@@ -256,10 +258,10 @@ def test_a_file_that_is_not_there(paths, tmp_path):
     gone = spec(paths)
     gone["data"]["files"] = paths[:1]  # steps need the sizes of all files
     gone["tt"]["files"] = [str(tmp_path / "gone.root")]
-    with pytest.raises(tm.SourceError, match=r"no such file: .*gone\.root"):
+    with raises(tm.SourceError, said="no such file: gone root"):
         tm.fileset(gone)
     fs = tm.fileset(gone, on_error="skip")
-    with pytest.raises(tm.SourceError, match=r"gone\.root"):
+    with raises(tm.SourceError, about="gone.root"):
         tm.run(fs.count())
     with tm.connect(workers=2) as session:
         assert session.run(fs.count(), on_error="skip") == {"dy": 5001, "tt": 0, "data": 5000}
@@ -353,17 +355,17 @@ def test_begin_file_that_fails(fs, paths):
 
     doubled = fs.define_per_file("k", lambda file: 1)
     with tm.connect(workers=1) as session:
-        with pytest.raises(tm.WorkerError, match=r"begin_file raised ValueError: no calib"):
+        with raises(tm.WorkerError, said="begin_file raised ValueError: no calib"):
             session.run(Fails(), doubled)
         assert session.run(Fails(), doubled, on_error="skip")["n"] == 5201
 
 
 def test_what_is_of_one_data_set(fs, tmp_path):
-    with pytest.raises(tm.QueryError, match="of one sample"):
+    with raises(tm.QueryError, said="of one sample"):
         fs.draw("MET_pt")
-    with pytest.raises(tm.QueryError, match="stack= is for"):
+    with raises(tm.QueryError, about="stack"):
         fs["dy"].hist("MET_pt", stack="dataset")
-    with pytest.raises(tm.QueryError, match=r"put {dataset} into its name"):
+    with raises(tm.QueryError, said="put dataset into its name"):
         tm.run(fs.snapshot(tmp_path / "all.root", ["MET_pt"]))
     with pytest.raises(KeyError, match="did you mean 'data'"):
         fs["dat"]
@@ -406,7 +408,7 @@ def test_some_data_sets(fs):
     assert both.metadata == fs.metadata
     with pytest.raises(KeyError, match="no sample 'dyy'; did you mean 'dy'"):
         fs.subset(["dyy"])
-    with pytest.raises(tm.QueryError, match="leaves none of the samples dy, tt, data"):
+    with raises(tm.QueryError, said="leaves none of the samples dy, tt, data"):
         fs.subset(lambda metadata: False)
 
 
@@ -428,11 +430,11 @@ def test_histograms_of_several_bookings_are_stacked_if_they_are_alike(fs):
         met("tt", (20, 0, 100)), met("tt", (9, 0, 9)), met("tt", weight=2),
         met("tt", of="MET_pt + 0"),
     ):  # fmt: skip
-        with pytest.raises(tm.QueryError, match=r"'dy' and 'tt' cannot be stacked.* Book them"):
+        with raises(tm.QueryError, said="dy and tt cannot be stacked Book them"):
             (met("dy") | other).stack()
         both = met("dy") | other
         both.metadata = {name: {"process": "x"} for name in both}
-        with pytest.raises(tm.QueryError, match="two samples of 'x' cannot be stacked"):
+        with raises(tm.QueryError, said="two samples of x cannot be stacked"):
             both.stack("process")
 
 
@@ -460,5 +462,5 @@ def test_data_sets_that_are_variations(paths):
     assert found.metadata == {"tt": {"process": "tt"}, "w": {"process": "w"}}
     counts = fs.count().value.as_variations()
     assert counts["tt"].nominal == fs["one"].num_entries + fs["two"].num_entries
-    with pytest.raises(tm.QueryError, match="'tt' has the variations scaleup, and no sample"):
+    with raises(tm.QueryError, said="tt has the variations scaleup, and no sample"):
         fs.subset(["up", "w"]).count().value.as_variations()

@@ -12,6 +12,8 @@ from treemill.data.location import expand
 from treemill.dataset import Dataset
 from treemill.errors import QueryError, SourceError
 
+from tests.raising import raises
+
 SIZES = (5000, 1, 7321)
 
 
@@ -170,7 +172,7 @@ def test_errors_of_a_provider_arrive_as_they_are(paths):
         def read(self, name, start, stop):
             raise SourceError("the friend is gone", file="friend.root")
 
-    with pytest.raises(SourceError, match="the friend is gone") as caught:
+    with raises(SourceError, said="the friend is gone") as caught:
         tm.run(extended(paths, PartialLost()).sum("number"))
     assert caught.value.file == "friend.root"
 
@@ -189,12 +191,12 @@ def test_nulls_where_the_schema_has_none_are_an_error(paths):
         def read(self, name, start, stop):
             return pyarrow.nulls(stop - start, pyarrow.int64())
 
-    with pytest.raises(QueryError, match="number: it has missing values"):
+    with raises(QueryError, said="number: it has missing values"):
         tm.run(extended(paths, Surprise()).sum("number"))
 
 
 def test_what_expressions_cannot_use_says_so(events):
-    with pytest.raises(QueryError, match="odd has type"):
+    with raises(QueryError, about="odd"):
         tm.run(events.sum("odd"))
 
 

@@ -7,6 +7,8 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 
 def test_forms(paths, tmp_path):
     rdf = {
@@ -68,5 +70,5 @@ def test_what_is_no_fileset(given_as, message):
 
 
 def test_metadata_of_one_dataset_is_a_mapping(paths):
-    with pytest.raises(tm.QueryError, match="dataset 'dy': metadata is a mapping"):
+    with raises(tm.QueryError, said="dataset dy : metadata is a mapping"):
         tm.dataset(paths, "Events", name="dy", metadata=[1])

@@ -8,6 +8,7 @@ import treemill as tm
 import uproot
 
 from tests.python.written import jagged, write
+from tests.raising import raises
 from tests.reference import evaluate
 from tests.reference.values import MISSING, Event
 
@@ -101,9 +102,9 @@ def test_what_is_asked_of_a_file_is_asked_of_its_skim(own, folder, kind):
 def test_the_first_entry_with_other_lengths_is_named(own):
     events = tm.dataset(own)
     for text in ("Jet_pt[Jet_other > 1]", "Jet_pt + Jet_other", "[j.pt * j.other for j in Jet]"):
-        with pytest.raises(tm.QueryError, match=r"in entry 0.*Jet_\w+ are \d.*Jet_\w+ are \d"):
+        with raises(tm.QueryError, said="in entry 0 Jet_ are Jet_ are"):
             tm.run(events.sum(f"sum({text})"))
-        with pytest.raises(tm.QueryError, match=r"in entry 0.* are [12].* are [12]"):
+        with raises(tm.QueryError, said="in entry 0 are 12 are 12"):
             tm.run(events.filter("number < 3").sum(f"sum({text})"))
     # Of entries alone that pass the filter.
     assert tm.run(events.filter("number > 0").sum("Jet_pt + Jet_other")) == pytest.approx(185)
@@ -113,7 +114,5 @@ def test_the_first_entry_with_other_lengths_is_named(own):
 def test_lists_of_two_collections_do_not_go_together(folder):
     a = ak.zip({"x": jagged(*PT), "y": jagged(*ETA)})
     main = shared(folder / "two.root", pt=PT, eta=ETA, more={"Muon": a})
-    with pytest.raises(
-        tm.QueryError, match=r"different lists do not go together.*nJet.*nMuon|nMuon.*nJet"
-    ):
+    with raises(tm.QueryError, said="different lists do not go together nJet nMuon"):
         tm.run(tm.dataset(main).sum("sum(Jet_pt * Muon_x)"))

@@ -6,6 +6,7 @@ import treemill as tm
 import uproot
 
 from tests.corpus_files import corpus
+from tests.raising import raises
 
 
 @pytest.fixture(scope="module")
@@ -61,5 +62,5 @@ def test_paths_in_expressions(split, path):
 
 
 def test_paths_that_there_are_not(split):
-    with pytest.raises(tm.QueryError, match="there is no column evt/None"):
+    with raises(tm.QueryError, said="there is no column evt/None"):
         tm.run(split[0].sum("`evt/None`"), progress=False)

@@ -10,6 +10,8 @@ from treemill.data.location import Location, located
 from treemill.data.remote import first_answer
 from treemill.errors import QueryError, SourceError
 
+from tests.raising import raises
+
 LOGICAL = "/store/a.root"
 PLACES = ["root://one//store/a.root", "https://two/store/a.root"]
 FOUND = Location(PLACES[0], "Events", replicas=tuple(PLACES), logical=LOGICAL)
@@ -60,7 +62,7 @@ def test_replicas_that_make_no_sense_are_errors(replicas, words):
 
 
 def test_replicas_of_a_file_are_a_list():
-    with pytest.raises(QueryError, match="a list of addresses"):
+    with raises(QueryError, said="a list of addresses"):
         fileset({LOGICAL: {"replicas": "root://one//store/a.root"}})
 
 
@@ -99,5 +101,5 @@ def test_an_error_that_is_no_places_is_raised_at_once():
     def ask(place):
         raise QueryError("nonsense")
 
-    with pytest.raises(QueryError, match="nonsense"):
+    with raises(QueryError, about="nonsense"):
         first_answer(["one", "two"], ask)

@@ -10,6 +10,7 @@ from treemill.data import open_tree as shared
 from treemill.data.source import identity
 
 from tests.python.written import write
+from tests.raising import raises
 
 N = 40
 
@@ -97,5 +98,5 @@ def test_one_that_changes_while_it_is_opened_is_not_shared(path, settled):
 
 def test_a_file_that_is_gone_says_so(path):
     os.remove(path)
-    with pytest.raises(tm.SourceError, match="no such file"):
+    with raises(tm.SourceError, said="no such file"):
         identity(path)

@@ -7,6 +7,8 @@ from treemill.data import source
 from treemill.data.location import expand
 from treemill.errors import SourceError, UnsupportedError
 
+from tests.raising import raises
+
 
 @pytest.fixture
 def file(tmp_path):
@@ -21,7 +23,7 @@ def test_addresses(monkeypatch):
     assert source.address("a/b.root") == "a/b.root"
     assert source.address("file:///a/b.root") == "/a/b.root"
     assert source.address("root://host//a.root") == "root://host//a.root"
-    with pytest.raises(UnsupportedError, match="not supported"):
+    with raises(UnsupportedError, said="not supported"):
         source.address("gopher://host//a.root")
 
 
@@ -45,7 +47,7 @@ QUESTIONS = [source.exists, source.is_directory, source.identity, source.matchin
 
 @pytest.mark.parametrize("ask", QUESTIONS)
 def test_every_question_refuses_a_scheme_that_has_no_storage_yet(ask):
-    with pytest.raises(UnsupportedError, match=r"gopher:// is not supported.*root://") as caught:
+    with raises(UnsupportedError, said="gopher:// is not supported root://") as caught:
         ask("gopher://host/a.root")
     assert caught.value.file == "gopher://host/a.root"
 
@@ -87,11 +89,11 @@ def test_what_is_not_there_says_so(tmp_path):
     path = str(tmp_path / "none.root")
     assert not source.exists(path)
     for ask in (source.identity, source.content):
-        with pytest.raises(SourceError, match="no such file") as caught:
+        with raises(SourceError, said="no such file") as caught:
             ask(path)
         assert caught.value.file == path
     assert source.matching(str(tmp_path / "*.root")) == []
-    with pytest.raises(SourceError, match="directory"):
+    with raises(SourceError, about="directory"):
         source.content(str(tmp_path))
 
 
@@ -150,5 +152,5 @@ def test_a_folder_with_a_slash_is_the_root_files_in_it(tmp_path):
         (folder / name).touch()
     found = [location.path for location in expand(f"{folder}/", "Events")]
     assert found == [str(folder / "a.root"), str(folder / "b.root")]
-    with pytest.raises(SourceError, match="no file matches"):
+    with raises(SourceError, said="no file matches"):
         expand(f"{tmp_path}/", "Events")

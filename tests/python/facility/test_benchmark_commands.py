@@ -23,6 +23,8 @@ from treemill.facility.scan_storage import BlockReader
 from treemill.facility.standard import EVENTS, Gaussians
 from treemill.workers.job import Cycles
 
+from tests.raising import raises
+
 
 def bench(*arguments, fails=False):
     done = CliRunner().invoke(cli, ["bench", *map(str, arguments)])
@@ -100,7 +102,7 @@ def test_room_is_checked_first(tmp_path):
         FreeSpace("c", "2:5", 100),
     )
     check_room([one, same, other], 180)
-    with pytest.raises(SourceError, match="GB left"):
+    with raises(SourceError, said="GB left"):
         check_room([one, same], 180)
     said = bench(
         "generate",
@@ -120,7 +122,7 @@ def test_room_is_checked_first(tmp_path):
 def test_addresses_of_files():
     found = described([Made(0, "/d/e.root", "n1", 5, 10, False)], Recipe(), "root://{host}/{path}")
     assert list(found["demo"]["files"]) == ["root://n1//d/e.root"]
-    with pytest.raises(QueryError, match="is no address"):
+    with raises(QueryError, said="is no address"):
         described([Made(0, "/d/e.root", "n1", 5, 10, False)], Recipe(), "root://{node}/{path}")
 
 

@@ -25,6 +25,8 @@ from treemill.facility.load_tests.run_summary import (
 from treemill.facility.scaling.measurements import ResultsFile, load, save
 from treemill.facility.scaling.page import page
 
+from tests.raising import raises
+
 times = st.floats(0.01, 20)
 
 
@@ -140,9 +142,9 @@ def test_stop_waits_and_abort_does_not():
 
 
 def test_bounds_that_are_none_are_refused():
-    with pytest.raises(QueryError, match="--for or --jobs"):
+    with raises(QueryError, said="--for or --jobs"):
         Bounds(1)
-    with pytest.raises(QueryError, match="1 job"):
+    with raises(QueryError, said="1 job"):
         Bounds(0, jobs=1)
 
 

@@ -45,6 +45,8 @@ from treemill.scheduling import (
 )
 from treemill.scheduling.worker_counters import BINS, WIDTH, WorkerCounters, bin_of
 
+from tests.raising import raises
+
 NOTHING = Breakdown(0, 0, 0, 0, 0, 0, 0, 0)
 
 
@@ -417,17 +419,17 @@ def test_results_are_read_back(tmp_path):
 
 def test_other_files_are_errors(tmp_path):
     path = tmp_path / "r.json"
-    with pytest.raises(SourceError, match="cannot read"):
+    with raises(SourceError, said="cannot read"):
         load(path)
     for text in ("{", "[]", '{"a": 1}'):
         path.write_text(text)
-        with pytest.raises(FormatError, match="not written by"):
+        with raises(FormatError, said="not written by"):
             load(path)
     path.write_text('{"treemill-benchmark": 1}')
-    with pytest.raises(FormatError, match="damaged"):
+    with raises(FormatError, about="damaged"):
         load(path)
     path.write_text(json.dumps({"treemill-benchmark": 99}))
-    with pytest.raises(QueryError, match="version 99"):
+    with raises(QueryError, said="version 99"):
         load(path)
 
 

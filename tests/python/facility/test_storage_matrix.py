@@ -49,6 +49,8 @@ from treemill.facility.storage.reading import (
     reading_of,
 )
 
+from tests.raising import raises
+
 TARGET = Target("root://h:1", "root", "flushed", (("root://h:1//a.root", "Events"),), {})
 names = st.sampled_from
 
@@ -86,11 +88,11 @@ def test_each_combination_once_a_round_and_storages_beside_each_other(
 
 
 def test_what_cannot_be_measured_is_refused():
-    with pytest.raises(QueryError, match="threads"):
+    with raises(QueryError, about="threads"):
         Matrix([TARGET], ["threads"], [1], ["all"], [0], 1)
-    with pytest.raises(QueryError, match="1 or more"):
+    with raises(QueryError, said="1 or more"):
         Matrix([TARGET], ["streams"], [0], ["all"], [0], 1)
-    with pytest.raises(QueryError, match="0 bytes or more"):
+    with raises(QueryError, said="0 bytes or more"):
         Matrix([TARGET], ["streams"], [1], ["all"], [], 1)
 
 
@@ -158,7 +160,7 @@ def test_layouts_and_branches():
     assert branches(sizes, "two") == ("b", "c")
     assert branches(sizes[:1], "two") == ("a",)
     assert branches(sizes, "whole") == branches([], "whole") == ()
-    with pytest.raises(QueryError, match="no branch"):
+    with raises(QueryError, said="no branch"):
         branches([], "two")
 
 

@@ -1,6 +1,5 @@
 """What is concluded from what hosts have of a made-up dataset."""
 
-import pytest
 from treemill.errors import QueryError
 from treemill.facility.file_maker import (
     FreeSpace,
@@ -15,6 +14,8 @@ from treemill.facility.file_maker import (
 )
 from treemill.facility.generate import unique, write
 from treemill.facility.recipe import Recipe
+
+from tests.raising import raises
 
 
 def test_a_survey_knows_the_files_of_the_dataset(tmp_path):
@@ -46,7 +47,7 @@ def test_files_that_are_in_the_way_are_unwanted():
     old = [*own, found("d", others=(("/d/0", "d0"),))]
     assert unwanted(old, [0, 1]) == {"b1"}
     assert unwanted(old, [0, 1], overwritten=True) == {"b1", "d0"}
-    with pytest.raises(QueryError, match="/d/0 on d is there"):
+    with raises(QueryError, said="/d/0 on d is there"):
         check_free(old)
     assert spread([*kept(own).values()], ["a", "c"]) == {"a": 1, "b": 1, "c": 0}
 

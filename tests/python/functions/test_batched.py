@@ -9,6 +9,8 @@ import pytest
 import treemill as tm
 from treemill.errors import QueryError
 
+from tests.raising import raises
+
 
 def hard(pt, met):
     return pt[pt > met]
@@ -51,7 +53,7 @@ def test_lists_come_back(events):
     assert twice.sum("sum(twice * Jet.pt)").value == pytest.approx(
         events.sum("sum(2 * Jet.pt * Jet.pt)").value
     )
-    with pytest.raises(QueryError, match=r"what hard\(…\) gives"):
+    with raises(QueryError, about="hard"):
         defined.sum("sum(hard * Jet.pt)").value  # noqa: B018
 
 
@@ -202,18 +204,18 @@ def test_types_that_are_said(events):
     assert defined.sum("r.n").value == events.sum("nJet").value
     assert defined.sum("len(r.high)").value == events.sum("sum(Jet.pt > 50)").value
     for wrong in ("a number", {"x": "list"}, {}):
-        with pytest.raises(QueryError, match="returns="):
+        with raises(QueryError, about="returns"):
             tm.batched(np.sqrt, returns=wrong)
 
 
 def test_definitions_that_make_no_sense(events):
-    with pytest.raises(QueryError, match="columns="):
+    with raises(QueryError, about="columns"):
         events.define("x", max)
-    with pytest.raises(QueryError, match="two or more columns"):
+    with raises(QueryError, said="two or more columns"):
         events.define(["x"], hard)
-    with pytest.raises(QueryError, match="several names"):
+    with raises(QueryError, said="several names"):
         events.define(["x", "y"], "MET_pt")
-    with pytest.raises(QueryError, match="it gave one where 2 are wanted"):
+    with raises(QueryError, said="it gave one where 2 are wanted"):
         events.define(["x", "y"], np.sqrt, columns="MET_pt").sum("x").value  # noqa: B018
 
 
@@ -239,7 +241,7 @@ def test_checkpoints_know_the_code(events, tmp_path):
     with tm.connect(workers=1) as session:
         first = session.run(booked(2), checkpoint=tmp_path / "kept")
         assert session.run(booked(2), checkpoint=tmp_path / "kept") == first
-        with pytest.raises(QueryError, match="it is of another run"):
+        with raises(QueryError, said="it is of another run"):
             session.run(booked(3), checkpoint=tmp_path / "kept")
 
 
@@ -257,7 +259,7 @@ def test_processes(events):
     failing = events.define("x", given, columns="MET_pt").sum("x")
     with tm.connect(workers=2, mode="processes") as session:
         found = session.run(defined.sum("sum(hard)"), defined.sum("len(hard)"))
-        with pytest.raises(QueryError, match="no such bin"):
+        with raises(QueryError, said="no such bin"):
             session.run(failing)
     expected = tm.run(events.sum("sum(Jet.pt[Jet.pt > 25])"), events.sum("sum(Jet.pt > 25)"))
     assert found == pytest.approx(expected)

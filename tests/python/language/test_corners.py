@@ -9,6 +9,7 @@ import pytest
 import treemill as tm
 
 from tests.python.written import jagged, write
+from tests.raising import raises
 from tests.reference import MISSING, evaluate
 
 IDX = [[0, 1], [], [2, 7, 0], [0]]
@@ -147,10 +148,10 @@ def test_rows_of_other_operators(events):
 
 
 def test_what_is_too_much_in_a_row_is_said(events):
-    with pytest.raises(tm.QueryError, match=r"more than 200 vectors in a sum: sum\(…\)"):
+    with raises(tm.QueryError, said="more than 200 vectors in a sum: sum …"):
         tm.run(events.sum("(" + " + ".join(["vector(px=x, py=0, pz=0, mass=0)"] * 300) + ").px"))
-    with pytest.raises(tm.QueryError, match=r"too many operators in a row.*define\(\)"):
+    with raises(tm.QueryError, said="too many operators in a row define"):
         tm.run(events.sum("+".join(["x"] * 30_000)))
-    with pytest.raises(tm.QueryError, match="did you mean x") as error:
+    with raises(tm.QueryError, said="did you mean x") as error:
         tm.run(events.sum(" + ".join(["x"] * 300) + " + xx"))
     assert error.value.span == (1200, 1202)

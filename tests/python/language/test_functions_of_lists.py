@@ -8,6 +8,8 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 
 @pytest.fixture(scope="module")
 def truth():
@@ -142,7 +144,7 @@ def test_values_of_events_are_lists(events, truth):
 
 def test_several_axes_are_no_list(events):
     for text in ("x, y", "(x, y)"):
-        with pytest.raises(tm.QueryError, match="tuple"):
+        with raises(tm.QueryError, about="tuple"):
             _ = events.hist(text, bins=(10, -5, 5)).value
 
 

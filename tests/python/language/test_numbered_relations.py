@@ -12,6 +12,8 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 TEXT = (Path(__file__).parents[3] / "docs" / "objects.md").read_text()
 SECTION = TEXT.split("relations have numbers")[1].split("## Delphes")[0]
 EXPRESSIONS = re.search(r"^```\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)[1].splitlines()
@@ -126,11 +128,11 @@ def test_what_the_docs_say(made, text):
 
 def test_without_the_table_they_are_refused(made):
     dataset = tm.dataset(made[1] / "bare.root", tree="events")
-    with pytest.raises(tm.QueryError, match="table of collections' IDs"):
+    with raises(tm.QueryError, said="table of collections IDs"):
         lists(dataset, "Particle.parents.PDG")
 
 
 def test_another_schema_knows_none(made):
     dataset = tm.dataset(made[1] / "events.root", tree="events", schema="delphes")
-    with pytest.raises(tm.QueryError, match="the dataset's schema is delphes"):
+    with raises(tm.QueryError, said="the dataset s schema is delphes"):
         lists(dataset, "Particle.parents.PDG")

@@ -14,6 +14,8 @@ import treemill as tm
 import uproot
 from treemill.errors import QueryError
 
+from tests.raising import raises
+
 LARGEST = 2**64 - 1
 
 
@@ -236,7 +238,7 @@ def test_constants_are_computed_as_columns_are(tmp_path):
 )
 def test_a_constant_that_does_not_fit_is_refused(tmp_path, text):
     events = write(tmp_path / "x.root", x=np.arange(3))
-    with pytest.raises(QueryError, match="does not fit"):
+    with raises(QueryError, said="does not fit"):
         tm.run(events.sum(text))
 
 

@@ -11,6 +11,8 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 TEXT = (Path(__file__).parents[3] / "docs" / "objects.md").read_text()
 SECTION = TEXT.split("**Links** have two ends")[1].split("## Delphes")[0]
 EXPRESSIONS = re.search(r"^```\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)[1].splitlines()
@@ -110,5 +112,5 @@ def test_varied_members(made):
     ("file", "text"), [("bare.root", "RecoMCLinks.to.PDG"), ("new.root", "HitLinks.from.energy")]
 )
 def test_ends_of_classes_that_are_not_known_are_refused(made, file, text):
-    with pytest.raises(tm.QueryError, match="collections' IDs and classes"):
+    with raises(tm.QueryError, said="collections IDs and classes"):
         lists(tm.dataset(made[1] / file, tree="events"), text)

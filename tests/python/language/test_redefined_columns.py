@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import QueryError
 
+from tests.raising import raises
 from tests.random_queries import ENTRIES, Sample, check, thorough
 from tests.reference import anew
 
@@ -95,7 +96,7 @@ def test_members_of_what_was_defined(events, truth):
     # A list of another length is none of its members, however it is written.
     longer = events.define("good", "[j for j in Jet if j.pt > 30]").define("good_x", "Jet_pt")
     for text in ("good.x", "[j.x for j in good]", "good[0].x"):
-        with pytest.raises(QueryError, match=r"good\.x is no list beside the rest of good"):
+        with raises(QueryError, said="good x is no list beside the rest of good"):
             one(longer, text)
     # A number of the event is beside it.
     assert one(node.define("good_n", "len(good)"), "good.n") == one(node, "len(good)")
@@ -105,7 +106,7 @@ def test_definitions_see_what_was_there_before(events, truth):
     node = events.define("A", "[j for j in Jet if j.pt > 30]").define("Jet_pt", "Jet_pt * 2")
     assert one(node, "A.pt") == pytest.approx(ak.sum(truth.Jet_pt[truth.Jet_pt > 30]))
     assert one(node, "Jet.pt") == pytest.approx(2 * ak.sum(truth.Jet_pt))
-    with pytest.raises(QueryError, match="Jet_new was defined after"):
+    with raises(QueryError, about="Jet_new"):
         one(node.define("Jet_new", "Jet.pt"), "A.new")
 
 
@@ -113,9 +114,9 @@ def test_a_record_is_one_thing(events, truth):
     node = events.define("MET", "vector(pt=MET_pt * 2, phi=MET_phi, eta=0, mass=0)")
     assert one(node, "MET.pt") == pytest.approx(2 * ak.sum(truth.MET_pt))
     assert one(node, "MET.px") == pytest.approx(2 * ak.sum(truth.MET_pt * np.cos(truth.MET_phi)))
-    with pytest.raises(QueryError, match=r"MET_pt is ambiguous.* write MET\.pt .*define a copy"):
+    with raises(QueryError, said="MET_pt is ambiguous write MET pt define a"):
         one(node, "MET_pt")
-    with pytest.raises(QueryError, match="has no sumEt"):
+    with raises(QueryError, said="has no sumEt"):
         one(node, "MET.sumEt")
     # What both meanings have alike is in no doubt, nor what the new one has not.
     same = events.define("MET", "vector(pt=MET_pt, phi=MET_phi, eta=0, mass=0)")
@@ -128,13 +129,13 @@ def test_a_record_is_one_thing(events, truth):
 
 def test_old_columns_of_a_new_collection_are_in_doubt(events, jets):
     for text in ("Jet_pt", "sum(Jet_pt)", "MET_pt + Jet_eta[0]"):
-        with pytest.raises(QueryError, match="is ambiguous, because Jet was defined anew"):
+        with raises(QueryError, said="is ambiguous, because Jet was defined anew"):
             one(jets, text)
-    with pytest.raises(QueryError, match=r"nJet is ambiguous.* write len\(Jet\)"):
+    with raises(QueryError, said="nJet is ambiguous write len Jet"):
         jets.filter("nJet > 2").count().value  # noqa: B018
     assert one(jets, "nMuon") == one(events, "nMuon")
     assert one(jets.define("Jet_pt", "Jet.pt"), "Jet_pt") == one(jets, "Jet.pt")
-    with pytest.raises(QueryError, match=r"no column fine_pt: write fine\.pt"):
+    with raises(QueryError, said="no column fine_pt: write fine pt"):
         one(events.define("fine", "[j for j in Jet if j.pt > 30]"), "fine_pt")
 
 
@@ -146,7 +147,7 @@ def test_variations_of_a_collection_and_of_a_record(events, truth):
         assert values["nominal"] == pytest.approx(ak.sum(truth.Jet_pt))
         assert values["Jet:up"] == pytest.approx(up)
     for text in ("Jet_pt", "nJet"):
-        with pytest.raises(QueryError, match=r"ambiguous.*\(in the variation Jet:up\)"):
+        with raises(QueryError, said="ambiguous in the variation Jet:up"):
             node.sum(text).value  # noqa: B018
     assert list(node.sum("MET_pt").value) == ["nominal"]
     node = events.vary("MET", {"up": "vector(pt=MET_pt*2, phi=MET_phi, eta=0, mass=0)"})
@@ -172,7 +173,7 @@ def test_constants_are_varied_and_found(events, truth):
     }
     assert set(node.arrays(["w*", "MET_p*"]).fields) == {"w", "MET_pt", "MET_phi"}
     # Constants for expressions are no columns.
-    with pytest.raises(QueryError, match="no column's name fits"):
+    with raises(QueryError, said="no column s name fits"):
         events.with_params({"cut": 3}).take(["cut*"])
 
 
@@ -184,7 +185,7 @@ def test_patterns_find_what_was_defined_anew(jets, truth, tmp_path):
     path = str(tmp_path / "skim.parquet")
     jets.snapshot(path, ["Jet_*", "MET_pt"]).value  # noqa: B018
     assert ak.all(ak.from_parquet(path).Jet_pt == good)
-    with pytest.raises(QueryError, match="ambiguous"):
+    with raises(QueryError, about="ambiguous"):
         jets.arrays(["Jet_pt"])
 
 
@@ -204,7 +205,7 @@ def test_friends_columns_are_names_like_others(paths, truth):
     assert one(theirs, "f.Jet[0].pt") == one(theirs, "f.Jet.pt[0]")
     assert one(theirs, "len(f.Jet)") == ak.sum(first.Jet_pt > 30)
     assert one(theirs, "Jet_pt") == one(events, "Jet_pt")
-    with pytest.raises(QueryError, match=r"f\.Jet_pt is ambiguous"):
+    with raises(QueryError, about="f.Jet_pt"):
         one(theirs, "f.Jet_pt")
 
 
@@ -245,7 +246,7 @@ class ReadCollections(Read):
 )
 def test_selectors_see_no_column_of_what_was_defined_anew(session, jets, events, selector, path):
     inputs = {"paths": [path], "num": False}
-    with pytest.raises(tm.errors.TreemillError, match="was defined anew"):
+    with raises(tm.errors.TreemillError, said="was defined anew"):
         session.run(selector(), jets, inputs=inputs)
     assert session.run(selector(), events, inputs=inputs)["seen"]
     # Others, and what was defined for them, are there.
@@ -257,5 +258,5 @@ def test_selectors_see_no_column_of_what_was_defined_anew(session, jets, events,
     assert sum(found[2::3]) == pytest.approx(one(events, "Muon_pt"))
     # A collection whose member was defined anew does not show the old one.
     inputs = {"paths": [("Jet", "pt")], "num": False}
-    with pytest.raises(tm.errors.TreemillError, match="was defined anew"):
+    with raises(tm.errors.TreemillError, said="was defined anew"):
         session.run(ReadCollections(), events.define("Jet_pt", "Jet_pt * 2"), inputs=inputs)

@@ -21,6 +21,7 @@ from treemill.scheduling import (
 )
 
 from tests.python.packet_history import History
+from tests.raising import raises
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
@@ -47,7 +48,7 @@ def test_nothing_is_kept_unless_asked_for(events):
         query.result(timeout=60)
         assert query.report.trace is None
     for wrong in (-1, True):
-        with pytest.raises(tm.QueryError, match="a number of records"):
+        with raises(tm.QueryError, said="a number of records"):
             tm.connect(trace=wrong)
 
 

@@ -42,6 +42,7 @@ from treemill.scheduling import (
 )
 
 from tests.python.packet_history import History
+from tests.raising import raises
 
 
 class Counting(tm.Selector):
@@ -291,16 +292,16 @@ def test_merging_is_measured(events, tmp_path, mode):
 
 def test_what_is_no_trace_is_an_error(events, tmp_path, paths):
     for name in ("trace.txt", "trace"):
-        with pytest.raises(tm.QueryError, match="ends in"):
+        with raises(tm.QueryError, said="ends in"):
             tm.run(events.count(), trace=tmp_path / name)
-    with pytest.raises(tm.QueryError, match="name of a file"):
+    with raises(tm.QueryError, said="name of a file"):
         tm.run(events.count(), trace=True)
-    with pytest.raises(tm.QueryError, match="ends in"):
+    with raises(tm.QueryError, said="ends in"):
         load("trace.txt")
     with pytest.raises(tm.TreemillError):
         load(str(tmp_path / "none.json"))
     (tmp_path / "other.json").write_text("[1, 2]")
-    with pytest.raises(tm.FormatError, match="no trace"):
+    with raises(tm.FormatError, said="no trace"):
         load(str(tmp_path / "other.json"))
     with pytest.raises(tm.TreemillError):
         load(paths[0])
@@ -308,7 +309,7 @@ def test_what_is_no_trace_is_an_error(events, tmp_path, paths):
 
 def test_several_datasets_have_no_trace_together(paths, tmp_path):
     counts = [tm.dataset(path, tree="Events").count() for path in paths[:2]]
-    with pytest.raises(tm.QueryError, match="for one dataset"):
+    with raises(tm.QueryError, said="for one dataset"):
         tm.run(*counts, trace=tmp_path / "trace.root")
     assert not os.listdir(tmp_path)
 

@@ -19,6 +19,8 @@ from treemill.monitoring.text import lines
 from treemill.scheduling import PacketDone, Step, Trace, joined
 from treemill.session import recording
 
+from tests.raising import raises
+
 
 def of(found, event):
     return [row for row in found.rows if row.event == event]
@@ -78,7 +80,7 @@ def test_without_being_asked_for_there_are_none(events, tmp_path):
     path = tmp_path / "trace.json"
     tm.run(events.count(), trace=path)
     assert not {row.event for row in load(str(path)).rows} & set(STEPS)
-    with pytest.raises(tm.QueryError, match="trace="):
+    with raises(tm.QueryError, about="trace"):
         tm.run(events.count(), trace_steps=True)
 
 

@@ -22,6 +22,8 @@ from treemill.scheduling import (
 )
 from treemill.workers.selector_workload import SelectorTask
 
+from tests.raising import raises
+
 SIX = {
     "packets_per_worker",
     "entries_per_worker",
@@ -70,7 +72,7 @@ def test_what_is_switched_off_is_not_counted(events):
     with tm.connect(workers=1) as session:
         session.run(events.count(), monitor=False)
         assert session.report.measured is None
-    with pytest.raises(tm.QueryError, match="monitor is"):
+    with raises(tm.QueryError, about="monitor"):
         tm.run(events.count(), monitor="yes")
 
 

@@ -8,6 +8,8 @@ import pytest
 import treemill as tm
 from treemill.pictures.picture_parts import check_formulas, shortened
 
+from tests.raising import raises
+
 pytest.importorskip("mplhep")
 pytestmark = pytest.mark.slow
 
@@ -180,5 +182,5 @@ def test_lines_of_a_text_are_looked_at_one_by_one(caplog):
     """matplotlib says on its log that it has no letter for the end of a line within a formula."""
     check_formulas(["two lines\n$m_{\\mu\\mu}$"])
     assert not caplog.records
-    with pytest.raises(tm.QueryError, match="cannot draw the formula"):
+    with raises(tm.QueryError, said="cannot draw the formula"):
         check_formulas(["two lines\n$\\nosuch$"])

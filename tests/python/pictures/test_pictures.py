@@ -9,6 +9,8 @@ from treemill.pictures.histogram_labels import outside
 from treemill.pictures.pictures import overlaid, paneled
 from treemill.pictures.text_histogram import text
 
+from tests.raising import raises
+
 axis = hist.axis.Regular(10, 0, 10, label="x")
 
 
@@ -114,9 +116,9 @@ def test_of_bookings(events):
 
 def test_what_cannot_be_drawn_together(counts, events):
     other = hist.Hist(hist.axis.Regular(10, 0, 11))
-    with pytest.raises(tm.QueryError, match="different axes"):
+    with raises(tm.QueryError, said="different axes"):
         tm.plot([counts, other])
-    with pytest.raises(tm.QueryError, match="one dimension"):
+    with raises(tm.QueryError, said="one dimension"):
         tm.plot([counts, hist.Hist(axis, axis)])
     for wrong in (events.count(), 3, []):
         with pytest.raises(tm.QueryError):
@@ -213,9 +215,9 @@ def test_an_efficiency_has_binomial_errors():
     middle = (p + 1 / (2 * n)) / (1 + 1 / n)
     expected = np.stack([middle - half, middle + half], axis=1)
     np.testing.assert_allclose(ends_of_points(figure.axes[1]), expected, atol=1e-12)
-    with pytest.raises(tm.QueryError, match="not some of the first"):
+    with raises(tm.QueryError, said="not some of the first"):
         tm.plot({"passed": part, "all": whole}, ratio="efficiency")
-    with pytest.raises(tm.QueryError, match="efficiency"):
+    with raises(tm.QueryError, about="efficiency"):
         tm.plot({"all": whole, "passed": part}, ratio="binomial")
 
 

@@ -1,8 +1,9 @@
 """`tm.show`: histograms as text, however one has them."""
 
 import hist
-import pytest
 import treemill as tm
+
+from tests.raising import raises
 
 
 def test_of_histograms_and_bookings(events, capsys):
@@ -34,5 +35,5 @@ def test_is_as_wide_as_the_terminal(capsys, monkeypatch):
 
 
 def test_of_what_is_no_histogram(events):
-    with pytest.raises(tm.QueryError, match="is not a histogram"):
+    with raises(tm.QueryError, said="is not a histogram"):
         tm.show(events.count())

@@ -7,6 +7,7 @@ import pytest
 import treemill as tm
 
 from tests.python.written import jagged, write
+from tests.raising import raises
 
 
 def booked(events, columns):
@@ -135,14 +136,14 @@ def test_nothing_else_that_is_booked_is_run(events):
 
 @pytest.mark.parametrize("columns", [3, [None], ["MET_pt", 1], {1: "MET_pt"}, {"a": None}], ids=str)
 def test_columns_of_wrong_types(events, columns):
-    with pytest.raises(tm.QueryError, match="names, globs or expressions"):
+    with raises(tm.QueryError, said="names, globs or expressions"):
         events.arrays(columns)
 
 
 @pytest.mark.parametrize("entry", [1.5, "1", [1]], ids=str)
 def test_entries_of_wrong_types(events, entry):
     for part in ({"start": entry}, {"stop": entry}):
-        with pytest.raises(tm.QueryError, match="numbers of entries"):
+        with raises(tm.QueryError, said="numbers of entries"):
             events.arrays("MET_pt", **part)
 
 

@@ -11,6 +11,8 @@ from treemill.errors import QueryError, UnsupportedError
 from treemill.query.axes import AutomaticAxis, FixedAxis, axes_from_bins
 from treemill.query.axis_ranges import automatic_axis
 
+from tests.raising import raises
+
 FLOW = {"underflow": True, "overflow": True, "circular": False}
 REGULAR = {"kind": "regular", "bins": 10, "start": 0.0, "stop": 5.0, **FLOW}
 
@@ -124,9 +126,9 @@ def test_wrong_bins(bins, words):
 
 
 def test_wrong_dimensions():
-    with pytest.raises(QueryError, match="list of 2"):
+    with raises(QueryError, said="list of 2"):
         axes_from_bins((10, 0, 5), 2)
-    with pytest.raises(QueryError, match="range"):
+    with raises(QueryError, about="range"):
         one((10, 0, 5), range=(0, 1))
 
 
@@ -171,7 +173,7 @@ def test_words_for_ranges():
     assert one(20, range="most") == AutomaticAxis(20, most=True)
     assert one((10, 0, 5), range="most") == one((10, 0, 5))
     assert axes_from_bins(None, 2, ["most", (0, 1)])[0] == AutomaticAxis(None, most=True)
-    with pytest.raises(QueryError, match="nearly"):
+    with raises(QueryError, about="nearly"):
         one(None, range="nearly")
 
 
@@ -180,7 +182,7 @@ def test_the_axes_of_a_histogram():
     filled = hist.Hist(first, second)
     assert [axis.given for axis in axes_from_bins(filled, 2)] == list(filled.axes)
     assert one(bh.Histogram(first)).given == first
-    with pytest.raises(QueryError, match="list of 3"):
+    with raises(QueryError, said="list of 3"):
         axes_from_bins(filled, 3)
     with pytest.raises(QueryError):
         axes_from_bins(filled, 1)
@@ -210,5 +212,5 @@ def test_automatic_axes_hold_every_value(a, b, bins):
 
 
 def test_no_range_for_numbers_at_the_end_of_doubles():
-    with pytest.raises(QueryError, match="bins="):
+    with raises(QueryError, about="bins"):
         automatic_axis((-1.7e308, 1.7e308, 2))

@@ -5,6 +5,8 @@ import re
 import pytest
 import treemill as tm
 
+from tests.raising import raises
+
 pytestmark = pytest.mark.usefixtures("core")
 
 
@@ -59,7 +61,7 @@ def test_of_a_dataset_with_nothing_booked(events):
 
 
 def test_what_is_wrong_is_said(events):
-    with pytest.raises(tm.QueryError, match="Muon_qt"):
+    with raises(tm.QueryError, about="Muon_qt"):
         events.hist("Muon_qt", bins=(1, 0, 1)).explain()
 
 
@@ -76,7 +78,7 @@ def test_those_that_are_right_run_in_one_pass(events):
     assert right.value.sum(flow=True) == events.count().value
     assert beside.done
     assert not wrong.done
-    with pytest.raises(tm.QueryError, match="Muon_qt"):
+    with raises(tm.QueryError, about="Muon_qt"):
         _ = wrong.value
 
 

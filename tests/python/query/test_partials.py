@@ -11,6 +11,8 @@ import treemill as tm
 from hypothesis import given, settings
 from treemill.query.planning import plan
 
+from tests.raising import raises
+
 
 def booked(events):
     good = events.filter("nJet > 0", name="jets")
@@ -79,7 +81,7 @@ def test_any_ranges_in_any_order(core, bound, data):
 
 def test_damaged_and_foreign_bytes_are_refused(core, bound):
     good = bound.partial().dumps()
-    with pytest.raises(tm.QueryError, match="version"):
+    with raises(tm.QueryError, about="version"):
         core.Partial.loads(b"\x7f" + good[1:])
     with pytest.raises(tm.QueryError):
         core.Partial.loads(good[:-5])

@@ -8,6 +8,8 @@ from treemill.query.node import Node, Origin
 from treemill.query.planning import extents, plan
 from treemill.query.specification import Specification
 
+from tests.raising import raises
+
 
 class Runs:
     """Stands in for the services, notes what it is asked to run, gives 42 for everything, and says
@@ -95,7 +97,7 @@ def test_extents_are_asked_once_per_node_and_expression(root):
         (numbers[3], 0): [1],
         (numbers[3], 1): [2],
     }
-    with pytest.raises(QueryError, match="automatic"):
+    with raises(QueryError, about="automatic"):
         plan(bookings)
 
 
@@ -123,20 +125,20 @@ def test_another_bookings_error_does_not_spoil_this_one(root, runs):
     good, beside = root.count(), root.sum("x")
     assert good.value == 42
     assert runs.asked == [[runs.bad, good, beside], [good, beside]]
-    with pytest.raises(QueryError, match="bad"):
+    with raises(QueryError, about="bad"):
         _ = runs.bad.value
 
 
 def test_wrong_use(root):
-    with pytest.raises(QueryError, match="needs an expression"):
+    with raises(QueryError, said="needs an expression"):
         root.hist()
-    with pytest.raises(QueryError, match="identifier"):
+    with raises(QueryError, about="identifier"):
         root.define("a b", "1")
-    with pytest.raises(QueryError, match="labels"):
+    with raises(QueryError, about="labels"):
         root.hist("x", label=["a", "b"])
-    with pytest.raises(QueryError, match="invalid syntax"):
+    with raises(QueryError, said="invalid syntax"):
         root.filter("x +")
-    with pytest.raises(QueryError, match="list of 2"):
+    with raises(QueryError, said="list of 2"):
         root.hist("x", "y", bins=hist.axis.Regular(1, 0, 1))
 
 

@@ -9,6 +9,8 @@ import uproot
 from treemill.pictures.picture_parts import errors_of
 from treemill.results.by_dataset import ByDataset
 
+from tests.raising import raises
+
 
 def flow(scale):
     return tm.CutFlow([tm.Cut("one", 4 * scale, 2 * scale, 4 * scale, 2 * scale)])
@@ -16,7 +18,7 @@ def flow(scale):
 
 def test_cut_flows_are_added():
     assert flow(1) + flow(2) == flow(3) == sum([flow(1), flow(2)])
-    with pytest.raises(tm.QueryError, match="same cuts"):
+    with raises(tm.QueryError, said="same cuts"):
         flow(1) + tm.CutFlow([tm.Cut("two", 1, 1, 1, 1)])
 
 
@@ -32,7 +34,7 @@ def test_values_by_data_set_come_back_with_their_metadata(tmp_path, suffix):
 
 def test_metadata_that_no_file_holds_are_named(tmp_path):
     made = ByDataset({"dy": 1}, {"dy": {"of": object()}})
-    with pytest.raises(tm.UnsupportedError, match="metadata"):
+    with raises(tm.UnsupportedError, about="metadata"):
         tm.save({"cuts": made}, tmp_path / "x.json")
 
 
@@ -85,7 +87,7 @@ def test_data_are_known_by_their_metadata(tmp_path, metadata):
 
 @pytest.mark.parametrize("region", ["../../r", "..", ".", "a/../b"])
 def test_names_that_are_paths_are_refused(tmp_path, region):
-    with pytest.raises(tm.QueryError, match="cannot be called"):
+    with raises(tm.QueryError, said="cannot be called"):
         tm.templates({region: {"tt": shape(1, 2)}}, tmp_path / "x.root")
 
 

@@ -17,6 +17,8 @@ from treemill.errors import QueryError, UnsupportedError
 from treemill.results import parts
 from treemill.results.file_output import FileOutput
 
+from tests.raising import raises
+
 
 @pytest.fixture(params=["threads", "processes"])
 def session(request):
@@ -69,9 +71,9 @@ def test_a_folder_of_files_is_no_friend_by_number(session, events, truth, tmp_pa
     session.run(Skim(), events, inputs={"path": str(path), "options": {"as_dataset": True}})
     made = tm.dataset(f"{path}/*.root")
     assert sorted(made.arrays(["event"]).event.to_list()) == sorted(truth.event.to_list())
-    with pytest.raises(QueryError, match=r"its friend f are in no particular order.*index="):
+    with raises(QueryError, said="its friend f are in no particular order index"):
         _ = events.add_friend(made, alias="f").count().value
-    with pytest.raises(QueryError, match="in no particular order"):
+    with raises(QueryError, said="in no particular order"):
         _ = made.add_friend(events, alias="f").count().value
     both = events.add_friend(made, alias="f", index="event")
     assert both.filter("f.double != 2*MET_pt").count().value == 0
@@ -98,7 +100,7 @@ def test_types_are_those_of_all_steps(tmp_path):
     output.write({"x": np.array([2**60])})
     output.write({"x": np.array([0.5])})
     output.close()
-    with pytest.raises(QueryError, match=r"x of the tree Events.*float64 and int64"):
+    with raises(QueryError, said="x of the tree Events float64 and int64"):
         output.finish()
     assert [p.name for p in tmp_path.iterdir()] == ["a.root"]
 
@@ -166,21 +168,21 @@ def test_columns_that_do_not_fit(columns, said, tmp_path):
 
 @pytest.mark.parametrize("tree", ["a/b", "a;1", "", None])
 def test_names_by_which_no_tree_is_found(tree, events, tmp_path):
-    with pytest.raises(QueryError, match="tree"):
+    with raises(QueryError, about="tree"):
         FileOutput(tmp_path / "a.root").write({"x": [1]}, tree=tree)
     if tree is None:
         return  # a snapshot's tree is called as its source's
-    with pytest.raises(QueryError, match="tree"):
+    with raises(QueryError, about="tree"):
         events.snapshot(tmp_path / "a.root", ["MET_pt"], tree=tree)
 
 
 def test_what_a_tree_cannot_hold_is_said_at_once(tmp_path):
     output = FileOutput(tmp_path / "a.root")
-    with pytest.raises(UnsupportedError, match="ll, a list of lists of float64s"):
+    with raises(UnsupportedError, said="ll, a list of lists of float64s"):
         output.write({"ll": ak.Array([[[1.0]]])})
-    with pytest.raises(QueryError, match="x has missing values"):
+    with raises(QueryError, said="x has missing values"):
         output.write({"x": ak.Array([1.0, None])})
-    with pytest.raises(QueryError, match=r"a branch cannot be called x\[3\].*another name"):
+    with raises(QueryError, said="a branch cannot be called x 3 another name"):
         output.write({"x[3]": [1.0]})
     output.discard()
     assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,8 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 RANDOM = np.random.default_rng(3)
 EDGES = [0.0, 20.0, 40.0, 60.0, 100.0]
 
@@ -161,7 +163,7 @@ def test_empty_bins_are_a_warning(tmp_path):
         "template sr/ttbar: bin 1 [0, 20) is empty",
         "template sr/dy: it is empty",
     ]
-    with pytest.raises(tm.QueryError, match="sr/dy: it is empty"):
+    with raises(tm.QueryError, about="empty"):
         tm.templates(made, tmp_path / "x.root", empty="error")
     assert tm.templates(made, tmp_path / "x.root", empty="ignore")
 
@@ -195,7 +197,7 @@ def test_variations_of_empty_bins(tmp_path):
 
 def test_no_numbers_are_always_refused(tmp_path):
     made = {"sr": {"x": shape([1, float("nan"), 1, 1])}}
-    with pytest.raises(tm.QueryError, match=r"sr/x: bin 2 \[20, 40\) is no number"):
+    with raises(tm.QueryError, said="sr/x: bin 2 20, 40 is no number"):
         tm.templates(made, tmp_path / "x.root", negative="ignore", empty="ignore")
 
 
@@ -223,7 +225,7 @@ def test_what_does_not_fit_is_an_error(tmp_path, results, more, said):
 
 @pytest.mark.parametrize("value", [3, hist.Hist.new.Reg(2, 0, 1).Mean()])
 def test_only_counts_are_templates(tmp_path, value):
-    with pytest.raises(tm.UnsupportedError, match="a / b is a"):
+    with raises(tm.UnsupportedError, said="a / b is a"):
         tm.templates({"a": {"b": value}}, tmp_path / "x.root")
 
 
@@ -314,7 +316,7 @@ def test_the_processes_of_a_region_have_the_same_bins(tmp_path):
     results = {"sr": {"a": shape([1, 1, 1, 1])}, "cr": {"a": other, "b": other}}
     assert tm.templates(results, tmp_path / "x.root") == ["sr/a", "cr/a", "cr/b"]
     results["sr"]["b"] = other
-    with pytest.raises(tm.QueryError, match="sr/b has other bins than sr/a"):
+    with raises(tm.QueryError, said="sr/b has other bins than sr/a"):
         tm.templates(results, tmp_path / "x.root")
     # Where the name has no process, it is not known what is added up.
     assert tm.templates(results, tmp_path / "x.root", name="{region}/{sample}")

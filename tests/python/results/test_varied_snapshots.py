@@ -9,6 +9,8 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 COLUMNS = {
     "MET_pt": "MET_pt",
     "Jet_pt": "Jet_pt",
@@ -143,16 +145,14 @@ def test_without_variations_that_matter_there_is_one_selection(events, tmp_path)
 def test_names_that_cannot_be(events, tmp_path):
     met = events.vary("MET_pt", {"up": "MET_pt * 2"}, name="met")
     path = str(tmp_path / "x.root")
-    with pytest.raises(
-        tm.QueryError, match="MET_pt__met_up is what MET_pt in the variation met:up is called"
-    ):
+    with raises(tm.QueryError, said="MET_pt__met_up is what MET_pt in the"):
         tm.run(met.snapshot(path, {"MET_pt": "MET_pt", "MET_pt__met_up": "nMuon"}))
     alike = events.vary("MET_pt", {"c": "MET_pt * 2"}, name="a_b")
     alike = alike.vary("MET_pt", {"b_c": "MET_pt * 3"}, name="a")
-    with pytest.raises(tm.QueryError, match=r"a_b:c and MET_pt in the variation a:b_c.*another"):
+    with raises(tm.QueryError, said="a_b:c and MET_pt in the variation a:b_c"):
         tm.run(alike.snapshot(path, ["MET_pt"]))
     hidden = met.define("local_entry_number", "nMuon")
-    with pytest.raises(tm.QueryError, match="a column has this name"):
+    with raises(tm.QueryError, said="a column has this name"):
         tm.run(hidden.snapshot(path, ["MET_pt"]))
     assert list(tmp_path.iterdir()) == []
 
@@ -182,7 +182,7 @@ def test_values_that_the_nominal_type_does_not_hold(events, tmp_path):
     """A float32 that is infinite would be a wrong number."""
     path = str(tmp_path / "x.root")
     large = {"up": "MET_pt * 1e300"}
-    with pytest.raises(tm.QueryError, match=r'MET_pt:up.*define\(.MET_pt., "MET_pt \* 1"\)'):
+    with raises(tm.QueryError, about="MET_pt"):
         tm.run(events.vary("MET_pt", large).snapshot(path, ["MET_pt"]))
     doubles = events.define("MET_pt", "MET_pt * 1").vary("MET_pt", large)
     tm.run(doubles.snapshot(path, ["MET_pt"]))

@@ -22,6 +22,8 @@ from treemill.monitoring.recorded import About, Recorded, Row
 from treemill.results.histograms import saved
 from treemill.writing.file import RootFile
 
+from tests.raising import raises
+
 SUFFIXES = [".root", ".h5", ".json", ".json.gz"]
 PLACES = [6, pytest.param(50, marks=pytest.mark.slow)]
 
@@ -309,7 +311,7 @@ FAULTS = {
 def test_nothing_is_left_of_parts_that_fail(tmp_path, events, monkeypatch, write, fault):
     of, method = FAULTS[fault]
     monkeypatch.setattr(of, method, said_of(no_space))
-    with pytest.raises(tm.SourceError, match="No space left"):
+    with raises(tm.SourceError, said="No space left"):
         write(tmp_path / "x", events)
     assert names(tmp_path) == set()
 

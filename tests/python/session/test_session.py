@@ -18,6 +18,8 @@ from treemill.session.booking_run import BookingRun
 from treemill.session.run import QueryNews
 from treemill.workers import worker as worker_module
 
+from tests.raising import raises
+
 
 @pytest.fixture(params=[(1, "threads"), (2, "threads"), (5, "threads"), (2, "processes")], ids=str)
 def session(request):
@@ -144,7 +146,7 @@ def test_value_runs_all_that_is_booked(events, truth):
 def test_other_bookings_errors_do_not_spoil_a_value(events, truth):
     wrong = events.hist("MET_px", bins=(1, 0, 1))
     assert events.count().value == len(truth)
-    with pytest.raises(tm.QueryError, match="MET_pt"):
+    with raises(tm.QueryError, about="MET_pt"):
         _ = wrong.value
 
 
@@ -167,7 +169,7 @@ def test_dicts_and_lists_of_bookings(session, paths):
     assert session.run([count]) == [5000]
     assert session.run([b.count()], count) == ([7321], 5000)
     assert (session.run({}), session.run([])) == ({}, [])
-    with pytest.raises(tm.QueryError, match="in dicts, lists and tuples, not Dataset"):
+    with raises(tm.QueryError, said="in dicts, lists and tuples, not Dataset"):
         session.run({"a": a})
 
 
@@ -215,17 +217,17 @@ def test_query_errors_come_before_any_work(session, events):
 
 
 def test_wrong_use(session, events):
-    with pytest.raises(tm.QueryError, match="takes bookings"):
+    with raises(tm.QueryError, said="takes bookings"):
         session.run(events)
-    with pytest.raises(tm.QueryError, match="at least one"):
+    with raises(tm.QueryError, said="at least one"):
         session.run()
-    with pytest.raises(tm.QueryError, match="on_error"):
+    with raises(tm.QueryError, about="on_error"):
         session.run(events.count(), on_error="never")
-    with pytest.raises(tm.QueryError, match="address"):
+    with raises(tm.QueryError, about="address"):
         tm.connect(8786)
-    with pytest.raises(tm.QueryError, match="mode"):
+    with raises(tm.QueryError, about="mode"):
         tm.connect(workers=4, mode="fibres")
-    with pytest.raises(tm.QueryError, match="workers"):
+    with raises(tm.QueryError, about="workers"):
         tm.connect(workers=0)
 
 
@@ -233,7 +235,7 @@ def test_a_bad_file_stops_the_query_or_is_left_out(session, paths, tmp_path):
     bad = tmp_path / "bad.root"
     bad.write_bytes(Path(paths[0]).read_bytes()[:5000])
     events = tm.dataset([*paths, str(bad)], "Events")
-    with pytest.raises(tm.FormatError, match=r"bad\.root"):
+    with raises(tm.FormatError, about="bad.root"):
         session.run(events.count())
     assert session.run(events.count(), on_error="skip") == 12322
     report = session.report
@@ -248,7 +250,7 @@ def test_a_file_that_lacks_a_branch_is_named(session, paths, tmp_path):
     with uproot.recreate(tmp_path / "other.root") as file:
         file.mktree("Events", {"x": "f4"}).extend({"x": np.zeros(3, "f4")})
     events = tm.dataset([paths[0], str(tmp_path / "other.root")], "Events")
-    with pytest.raises(tm.QueryError, match=r"other\.root"):
+    with raises(tm.QueryError, about="other.root"):
         session.run(events.sum("MET_pt"))
 
 
@@ -343,7 +345,7 @@ def test_the_next_dataset_is_compiled_while_workers_work_on_one(events, paths, m
         assert compiled == [["sum(nJet)"], ["sum(nMuon)"]]
         bad = other.sum("nothing")
         first = events.max("nJet")
-        with pytest.raises(QueryError, match="nothing"):
+        with raises(QueryError, about="nothing"):
             session.run(first, bad)
         assert compiled[2:] == [["max(nJet)"], ["sum(nothing)"], ["sum(nothing)"]]
         assert first.done

@@ -13,6 +13,7 @@ from treemill._system import memory
 from treemill.facility.page_cache import CacheDropper
 
 from tests.python.written import write
+from tests.raising import raises
 
 GIGABYTE = 10**9
 
@@ -177,7 +178,7 @@ def test_sizes(size, meant):
     "size", [-1, True, None, "", "MB", "1 PB", "1.2.3 MB", "-1 MB", "many", 0.5]
 )
 def test_what_is_no_size_is_said(size):
-    with pytest.raises(tm.QueryError, match="500 MB"):
+    with raises(tm.QueryError, said="500 MB"):
         tm.cache.limit = size
     assert tm.cache.limit == GIGABYTE
 
@@ -192,7 +193,7 @@ def test_the_environment_says_the_limit(said, limit, monkeypatch):
 def test_what_is_wrong_in_the_environment_is_said(monkeypatch):
     monkeypatch.setattr(caching, "_is_set", False)
     monkeypatch.setenv("TREEMILL_CACHE", "much")
-    with pytest.raises(tm.QueryError, match=r"TREEMILL_CACHE.*'much'"):
+    with raises(tm.QueryError, said="TREEMILL_CACHE much"):
         _ = tm.cache.limit
 
 
@@ -315,7 +316,7 @@ def test_an_empty_directory_keeps_nothing(cache, tmp_path, monkeypatch):
 
 
 def test_a_directory_is_a_path(cache):
-    with pytest.raises(tm.QueryError, match="the path of a folder, or None, not 5"):
+    with raises(tm.QueryError, said="the path of a folder, or None, not 5"):
         cache.directory = 5
 
 

@@ -8,6 +8,7 @@ from treemill.session.api import connect
 from treemill.workers.chunk import EventReader
 
 from tests.corpus_files import corpus
+from tests.raising import raises
 
 
 class CountingTree:
@@ -82,7 +83,7 @@ def test_columns_that_do_not_belong_together_are_not_zipped_in_silence(events):
 
     chunk = EventReader(Wrong(events.chain.trees[0]), set(), collections=True).chunk(0, 10, {})
     _ = ak.to_list(chunk.Jet.pt)
-    with pytest.raises(tm.FormatError, match="as many items"):
+    with raises(tm.FormatError, said="as many items"):
         ak.to_list(chunk.Jet.eta)
 
 
@@ -129,7 +130,7 @@ def test_a_column_that_cannot_be_read_fails_when_it_is_touched(events, truth, co
         lambda: chunk.Jet.eta if collections else chunk.Jet_eta,
         lambda: chunk.MET.phi if collections else chunk.MET_phi,
     ):
-        with pytest.raises(tm.UnsupportedError, match="without data"):
+        with raises(tm.UnsupportedError, said="without data"):
             ak.to_list(touch())
 
 

@@ -10,6 +10,8 @@ import treemill as tm
 from treemill.session.api import connect
 from treemill.workers import chain_chunks
 
+from tests.raising import raises
+
 
 @pytest.fixture(scope="module")
 def processor():
@@ -148,7 +150,7 @@ def test_text_that_differs_is_refused_by_name(results, events):
     def process(chunk):
         return {"start": str(chunk.metadata["entrystart"])}
 
-    with connect(workers=1) as session, pytest.raises(tm.QueryError, match=r"\['start'\].*set"):
+    with connect(workers=1) as session, raises(tm.QueryError, said="start set"):
         session.run(results(process), events)
 
 
@@ -255,7 +257,7 @@ def test_a_coffea_that_is_too_old_or_absent_is_an_error_that_says_so(events, mon
     monkeypatch.setattr(chain_chunks, "version", lambda name: "2025.3.0")
     with (
         connect(workers=1) as session,
-        pytest.raises(tm.UnsupportedError, match=r"2025\.7\.0 or newer.* this is 2025\.3\.0: pip"),
+        raises(tm.UnsupportedError, said="2025 7 0 or newer this is 2025 3 0: pip"),
     ):
         session.run(count, events, schema="nanoaod")
 
@@ -266,6 +268,6 @@ def test_a_coffea_that_is_too_old_or_absent_is_an_error_that_says_so(events, mon
     monkeypatch.setattr(chain_chunks, "find_spec", lambda name: None)
     with (
         connect(workers=1) as session,
-        pytest.raises(tm.UnsupportedError, match="need coffea: pip install coffea"),
+        raises(tm.UnsupportedError, said="need coffea: pip install coffea"),
     ):
         session.run(count, events, schema="nanoaod")

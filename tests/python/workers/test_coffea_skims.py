@@ -9,6 +9,8 @@ import uproot
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 from coffea.nanoevents import BaseSchema, NanoAODSchema  # noqa: E402
 
+from tests.raising import raises  # noqa: E402
+
 
 class Keys(coffea.ProcessorABC):
     """The partition keys of all chunks, with their lengths."""
@@ -94,7 +96,7 @@ def test_a_processors_skim_is_committed_with_its_packet(paths, truth, tmp_path, 
 
 
 def test_a_skim_that_is_not_returned_is_an_error(events, tmp_path):
-    with pytest.raises(tm.QueryError, match=r"FileOutput.*skim\.root.*not in its results"):
+    with raises(tm.QueryError, said="FileOutput skim root not in its results"):
         tm.run(Skim(str(tmp_path / "skim.root"), returned=False), events)
     assert not list(tmp_path.iterdir())
 
@@ -105,7 +107,7 @@ def test_a_skim_of_a_processor_that_fails_leaves_nothing(events, tmp_path):
             super().process(chunk)
             raise ValueError("never mind")
 
-    with pytest.raises(tm.WorkerError, match="never mind"):
+    with raises(tm.WorkerError, said="never mind"):
         tm.run(Fails(str(tmp_path / "skim.root")), events)
     assert not list(tmp_path.iterdir())
 
@@ -142,9 +144,9 @@ def test_chunks_of_a_part_of_the_data(events):
 
 def test_what_are_no_sizes_of_chunks(events):
     for option in ({"chunksize": 0}, {"maxchunks": True}, {"chunksize": 1e5}, {"maxchunks": "all"}):
-        with pytest.raises(tm.QueryError, match="number of 1 or more"):
+        with raises(tm.QueryError, said="number of 1 or more"):
             tm.run(Keys(), events, **option)
-    with pytest.raises(tm.QueryError, match="for selectors"):
+    with raises(tm.QueryError, said="for selectors"):
         tm.run(events.count(), chunksize=1000)
-    with pytest.raises(tm.QueryError, match="cycles"):
+    with raises(tm.QueryError, about="cycles"):
         tm.run(lambda cycles: {"n": len(cycles)}, cycles=10, chunksize=2)

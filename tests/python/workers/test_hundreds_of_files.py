@@ -15,6 +15,8 @@ from treemill.scheduling import OpenFile
 from treemill.workers.file_query import PerFile
 from treemill.workers.worker import Worker
 
+from tests.raising import raises
+
 FILES = 300
 
 
@@ -395,7 +397,7 @@ def test_constants_of_a_fileset_are_those_of_each_sample(folder, at_once):
 def test_a_constant_that_one_file_has_as_a_branch_is_an_error_that_names_it(files):
     write(files / "f123.root", x=np.arange(20, dtype="int32"), number=np.zeros(20))
     events = constants(tm.dataset(str(files / "*.root"), tree="Events"))
-    with pytest.raises(tm.QueryError, match="number is a branch") as caught:
+    with raises(tm.QueryError, said="number is a branch") as caught:
         tm.run(events.sum("number"))
     assert "f123" in str(caught.value)
 
@@ -410,7 +412,7 @@ def test_a_function_of_a_constant_that_fails_is_called_once_a_file_and_named(fol
         return 1
 
     events = tm.dataset(str(folder / "*.root"), tree="Events").define_per_file("one", fails)
-    with pytest.raises(tm.WorkerError, match="not this one") as caught:
+    with raises(tm.WorkerError, about="one") as caught:
         tm.run(events.sum("one"))
     assert "f123" in str(caught.value)
     good = [path for path in called if "f123" not in path]

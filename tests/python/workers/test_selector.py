@@ -9,6 +9,8 @@ import pytest
 import treemill as tm
 from treemill.session.api import connect
 
+from tests.raising import raises
+
 
 @pytest.fixture(params=[(1, "threads"), (3, "threads"), (2, "processes")], ids=str, scope="module")
 def session(request):
@@ -26,7 +28,7 @@ class Locked(tm.Selector):
 
 
 def test_a_selector_that_cannot_be_copied_is_an_error_that_names_the_attribute(session, events):
-    with pytest.raises(tm.QueryError, match=r"Locked's guard cannot be copied.*begin_worker"):
+    with raises(tm.QueryError, said="Locked s guard cannot be copied begin_worker"):
         session.run(Locked(), events)
 
 
@@ -146,12 +148,12 @@ def test_subsets(session, events, truth, entries, max_files):
 def test_subset_of_nothing(session, events):
     assert session.run(Ending(), events, entries=0) == {"n": 0}
     assert session.run(events.count(), entries=0) == 0
-    with pytest.raises(tm.QueryError, match="max_files"):
+    with raises(tm.QueryError, about="max_files"):
         session.run(events.count(), max_files=0)
-    with pytest.raises(tm.QueryError, match="entries"):
+    with raises(tm.QueryError, about="entries"):
         session.run(events.count(), entries="all")
     assert session.run(events.count(), entries=(-3, None)) == 3
-    with pytest.raises(tm.QueryError, match=r"\(-3, None\) are the last ones"):
+    with raises(tm.QueryError, said="-3, None are the last ones"):
         session.run(events.count(), entries=-3)
 
 
@@ -274,7 +276,7 @@ def test_the_workers_traceback_comes_along(session, events, paths):
     "function", [lambda e: None, lambda e: 5, lambda e: {"x": object()}, lambda e: {"x": e.nothing}]
 )
 def test_garbage_from_a_function(session, events, function):
-    with pytest.raises(tm.TreemillError, match="lambda"):
+    with raises(tm.TreemillError, about="lambda"):
         session.run(function, events)
 
 
@@ -292,15 +294,15 @@ def test_skip_leaves_out_what_fails(session, events, truth):
 
 
 def test_wrong_use(session, events):
-    with pytest.raises(tm.QueryError, match="class"):
+    with raises(tm.QueryError, about="class"):
         session.run(DiMuon, events)
-    with pytest.raises(tm.QueryError, match="Selector"):
+    with raises(tm.QueryError, about="Selector"):
         session.run(3, events)
-    with pytest.raises(tm.QueryError, match="dataset"):
+    with raises(tm.QueryError, about="dataset"):
         session.run(DiMuon())
-    with pytest.raises(tm.QueryError, match="cycles"):
+    with raises(tm.QueryError, about="cycles"):
         session.run(DiMuon(), events, cycles=3)
-    with pytest.raises(tm.QueryError, match="inputs"):
+    with raises(tm.QueryError, about="inputs"):
         session.run(events.count(), inputs={})
 
 
