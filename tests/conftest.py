@@ -10,10 +10,12 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
-from tests.random_search import SOAK
+from tests.random_search import SOAK, share
 
 # A deadline would measure how busy the machine is; a database would remember the last run.
-settings.register_profile("test", deadline=None, database=None, derandomize=True, max_examples=50)
+settings.register_profile(
+    "test", deadline=None, database=None, derandomize=True, max_examples=share(250)
+)
 settings.register_profile("soak", deadline=None, database=None, print_blob=True)
 settings.load_profile("soak" if SOAK else "test")
 if not SOAK:

@@ -88,7 +88,8 @@ def main() -> int:
     cases = rust_cases(REPOSITORY)
     while time.monotonic() < end:
         seed = secrets.randbits(32)
-        rust = run(rust_command(cases), {"PROPTEST_RNG_SEED": str(seed)})
+        fresh = {"PROPTEST_RNG_SEED": str(seed), "PROPTEST_CASES": str(DEFAULT_CASES)}
+        rust = run(rust_command(cases), fresh)
         python = run(python_command(seed), {"TREEMILL_SOAK": "1"})
         if rust is None or python is None:
             return 1

@@ -1,10 +1,10 @@
 """Archives in `made/` of the files that programs of `root/` made with real ROOT.
 
-To compile the classes of a program and their dictionaries takes ROOT minutes, so the tests take the
-files from archives; a platform without ROOT has them, too. An archive's name ends with a hash of
-all that its files depend on: the commands, the sources, and the version of ROOT. If a source is
-changed, `python -m tests.oracle.archives` makes the archives anew that are out of date. Slow tests
-have ROOT make all of them once more and compare.
+To compile the classes of a program and their dictionaries takes ROOT minutes, and to start at all
+seconds, so the tests take the files from archives; a platform without ROOT has them, too. An
+archive's name ends with a hash of all that its files depend on: the commands, the sources, and the
+version of ROOT. If a source is changed, `python -m tests.oracle.archives` makes the archives anew
+that are out of date. Slow tests have ROOT make all of them once more and compare.
 """
 
 import hashlib
@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -26,11 +27,18 @@ ARCHIVES = HERE / "made"
 PINNED = HERE.parents[1] / "requirements" / "oracle.txt"
 
 COMMANDS = {
+    "aliases": (("write_aliases.py",),),
+    "all": (("write_all.py",),),
+    "arrays": (("write_arrays.py",),),
+    "deep": (("write_deep.py",),),
+    "drawn": (("write_drawn.py",),),
     "kinds": (("write_kinds.py",),),
+    "marked": (("write_marked.py",),),
     "ntuples": (("write_ntuples.py",),),
     "objects": (("write_objects.py",),),
     "rare": (("write_rare.py",),),
     "twins": (("write_twins.py",),),
+    "vector": (("write_vector.py",),),
     "versions": tuple(("write_versions.py", what) for what in ("1", "2", "merge")),
 }
 """Name → the commands that make its files, one after the other in one folder."""
@@ -42,12 +50,23 @@ KEPT = {".root", ".json", ".jsonl"}
 def run(program: str, *arguments: object, check: bool = True) -> int:
     """Runs a program of `root/` in a process of its own, where ROOT keeps its global state. Returns
     its exit status, which is 0 if that is checked."""
+    with started(program, *arguments) as process:
+        said = process.communicate()
+    assert not check or process.returncode == 0, f"{program}:\n{said[0]}\n{said[1]}"
+    return process.returncode
+
+
+@contextmanager
+def started(program: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """A program of `root/` that runs until its input ends."""
     command = [sys.executable, "-W", "ignore", str(PROGRAMS / program), *map(str, arguments)]
     # What ROOT compiles runs once, over few events: it is not worth being optimised.
     environment = os.environ | {"EXTRA_CLING_ARGS": "-O0"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert not check or done.returncode == 0, f"{program}:\n{done.stdout}\n{done.stderr}"
-    return done.returncode
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        yield process
 
 
 def make(commands: Sequence[Sequence[str]], folder: Path) -> None:

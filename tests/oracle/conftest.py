@@ -53,5 +53,5 @@ def root_files(root_program, tmp_path_factory):
     an archive: one of them has a hole of 3 GB."""
     folder = tmp_path_factory.mktemp("root")
     root_program("write_trees.py", folder)
-    root_program("dump.py", folder)
+    root_program("dump.py", folder, *folder.glob("*.root"))
     return folder

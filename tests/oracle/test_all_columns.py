@@ -9,10 +9,8 @@ import uproot
 
 
 @pytest.fixture(scope="module")
-def folder(root_program, tmp_path_factory):
-    made = tmp_path_factory.mktemp("all")
-    root_program("write_all.py", made)
-    return made
+def folder(made_by_root):
+    return made_by_root("all")
 
 
 def saved(events, folder):

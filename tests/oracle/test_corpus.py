@@ -4,6 +4,7 @@ it does not read it says so.
 
 import os
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import treemill._core as core
@@ -34,17 +35,20 @@ PATIENCE = 300.0
 """Seconds that treemill may take for a branch: on a busy machine, too."""
 
 
-@pytest.fixture(scope="module")
-def outcomes(request: pytest.FixtureRequest) -> dict[str, list[Outcome]]:
-    """By file of those that are to be tested, as `make compare` finds them: in processes of their
-    own. A test of no file by itself is of all."""
+def tested(request: pytest.FixtureRequest) -> list[Path]:
+    """Files of the tests that a fixture is for. A test of no file by itself is of all."""
     chosen = {
         item.callspec.params.get("name") if hasattr(item, "callspec") else None
         for item in request.session.items
-        if item.path == request.path and "outcomes" in item.fixturenames
+        if item.path == request.path and request.fixturename in item.fixturenames
     }
-    names = FILES if None in chosen else [name for name in FILES if name in chosen]
-    found = compare([CORPUS / name for name in names], PATIENCE, jobs=os.cpu_count() or 1)
+    return [CORPUS / name for name in FILES if None in chosen or name in chosen]
+
+
+@pytest.fixture(scope="module")
+def outcomes(request: pytest.FixtureRequest) -> dict[str, list[Outcome]]:
+    """By file, as `make compare` finds them: in processes of their own."""
+    found = compare(tested(request), PATIENCE, jobs=os.cpu_count() or 1)
     return {path.name: some for path, some in found.items()}
 
 
@@ -59,11 +63,11 @@ def test_equals_uproot(name, outcomes):
 
 
 @pytest.fixture(scope="module")
-def dumps(root_program, tmp_path_factory):
+def dumps(request, root_program, tmp_path_factory):
     """What ROOT reads of the corpus. Some of the files end ROOT itself; it is started again."""
     folder = tmp_path_factory.mktemp("dumps")
     for _ in range(20):
-        if root_program("dump.py", CORPUS, folder, check=False) == 0:
+        if root_program("dump.py", folder, *tested(request), check=False) == 0:
             return folder
     raise AssertionError(f"ROOT fails at {sorted(p.stem for p in folder.glob('*.part'))}")
 

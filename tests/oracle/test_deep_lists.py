@@ -19,9 +19,8 @@ def read(path):
 
 
 @pytest.fixture(scope="module")
-def sample(root_program, tmp_path_factory):
-    path = tmp_path_factory.mktemp("deep") / "deep.root"
-    root_program("write_deep.py", path)
+def sample(made_by_root):
+    path = made_by_root("deep") / "deep.root"
     return Sample(path, read, {})
 
 

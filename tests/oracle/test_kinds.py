@@ -12,7 +12,11 @@ import treemill._core as core
 
 from tools.readers.compare import read, readable_branches
 
-COMPRESSIONS = ["none", "zlib", "lzma", "old", "lz4", "zstd"]
+COMPRESSIONS = [
+    *("none", "zstd"),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("zlib", "lzma", "old", "lz4")),
+]
+"""What is decompressed does not depend on the kinds of values: test_root_written has each codec."""
 SPLITS = [0, 1, 99]
 FLUSHES = ["entries0", "entries7", "bytes3000"]
 ENTRIES = range(40)

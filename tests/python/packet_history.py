@@ -66,7 +66,7 @@ class History:
             speculate=self.chance.random() < 0.9,
             max_attempts=1000 if not fails else 3,
             skip_errors=fails,
-            validates=seed % 4 == 0 or far or reserve or small,
+            validates=seed % 5 == 0,
             reserve=reserve,
             small_files=small,
             sizing=(TINY if several else SHORT) if reserve else None,

@@ -24,14 +24,14 @@ use treemill_testing::{Counting, peak_of};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Mutations of each file, and of the entries of its baskets.
-const OF_FILE: usize = 150;
-const OF_BASKETS: usize = 300;
+/// Mutations of each file, and of the entries of its baskets; twice as many in `make test SLOW=1`.
+const OF_FILE: usize = 75;
+const OF_BASKETS: usize = 150;
 /// Branches read of each damaged file.
 const BRANCHES: usize = 6;
 /// Branches read together, each by buffers of its own, and how often.
 const TOGETHER: usize = 4;
-const OF_TOGETHER: usize = 50;
+const OF_TOGETHER: usize = 25;
 /// Trees opened of each damaged file.
 const TREES: usize = 2;
 
@@ -260,8 +260,8 @@ fn decode(layout: &Layout, data: &[u8], starts: &[u32], count: usize) {
     }
 }
 
-/// Damages one file in many ways; how many.
-fn torture(path: &Path) -> usize {
+/// Damages one file in many ways, so many `times` as the constants say; how many.
+fn torture(path: &Path, times: usize) -> usize {
     let bytes = std::fs::read(path).unwrap();
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ bytes.len() as u64);
     let mut done = 0;
@@ -274,20 +274,20 @@ fn torture(path: &Path) -> usize {
         );
         done += 1;
     };
-    for turn in 0..OF_FILE {
+    for turn in 0..times * OF_FILE {
         let mut damaged = bytes.clone();
         damage(&mut damaged, &mut dice);
         let ((), taken) = peak_of(|| read_some(damaged, &mut dice));
         check(taken, 1, "damaged file", turn);
     }
-    for turn in 0..OF_TOGETHER {
+    for turn in 0..times * OF_TOGETHER {
         let mut damaged = bytes.clone();
         damage(&mut damaged, &mut dice);
         let ((), taken) = peak_of(|| read_some_together(damaged, &mut dice));
         check(taken, TOGETHER, "damaged file, together,", turn);
     }
     let baskets = baskets(path, &bytes);
-    for turn in 0..OF_BASKETS * usize::from(!baskets.is_empty()) {
+    for turn in 0..times * OF_BASKETS * usize::from(!baskets.is_empty()) {
         let (layout, data, starts, count) = &baskets[dice.below(baskets.len())];
         let (mut data, mut starts) = (data.clone(), starts.clone());
         damage(&mut data, &mut dice);
@@ -313,7 +313,8 @@ fn damaged_files_give_errors_or_arrays_within_bounds() {
     files.sort();
     // One thread: memory that readers leave for reuse would count for the thread that took it, even after
     // another one has freed it.
-    let done: usize = files.iter().map(|path| torture(path)).sum();
+    let times = 1 + usize::from(std::env::var_os("SLOW").is_some());
+    let done: usize = files.iter().map(|path| torture(path, times)).sum();
     eprintln!("{done} mutations of {} files", files.len());
-    assert!(done >= 20_000, "only {done} mutations");
+    assert!(done >= times * 10_000, "only {done} mutations");
 }

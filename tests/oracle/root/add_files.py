@@ -1,5 +1,8 @@
-"""Adds files as hadd does, and says what ROOT reads in all of them:
-`add_files.py OUTPUT.json MERGED FILE...`."""
+"""Adds files as hadd does, and says what ROOT reads in all of them.
+
+Each line of the input asks for one sum, as a list in JSON: `["OUTPUT.json", "MERGED", "FILE",
+...]`. A line of the output says that it is made.
+"""
 
 import itertools
 import json
@@ -8,12 +11,13 @@ import sys
 import ROOT
 
 
-def main(output: str, merged: str, *files: str) -> None:
+def add(output: str, merged: str, *files: str) -> None:
     merger = ROOT.TFileMerger(False)
     merger.OutputFile(merged)
     for file in files:
         merger.AddFile(file)
     assert merger.Merge()
+    del merger
     found = {}
     for path in (merged, *files):
         found[path] = {}
@@ -56,4 +60,6 @@ def called(axis: ROOT.TAxis, number: int) -> str:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for line in sys.stdin:
+        add(*json.loads(line))
+        print("made", flush=True)

@@ -1,6 +1,6 @@
-"""Dumps files with real ROOT: `dump.py FOLDER [OUTPUT]` writes FILE.dump for each of the folder's
-ROOT files, into the same folder if no other is named. Files that have one are left alone; a
-FILE.part that stays behind names a file at which ROOT came to an end.
+"""Dumps files with real ROOT: `dump.py OUTPUT FILE...` writes FILE.dump into the folder OUTPUT for
+each of the files. Files that have one are left alone; a FILE.part that stays behind names a file at
+which ROOT came to an end.
 """
 
 import sys
@@ -9,10 +9,10 @@ from pathlib import Path
 import ROOT
 
 
-def main(folder: Path, output: Path) -> None:
+def main(output: Path, *files: Path) -> None:
     if not ROOT.gInterpreter.Declare((Path(__file__).parent / "dump.C").read_text()):
         raise SystemExit("dump.C does not compile")
-    for path in sorted(folder.glob("*.root")):
+    for path in sorted(files):
         part, done = (output / f"{path.stem}.{end}" for end in ("part", "dump"))
         if part.exists() or done.exists():
             continue
@@ -22,4 +22,4 @@ def main(folder: Path, output: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[-1]))
+    main(*map(Path, sys.argv[1:]))

@@ -1,5 +1,6 @@
-"""Writes trees of arrays whose lengths are known: `write_arrays.py FILE`. In the tree Counted there
-are as many as a branch says, in Fixed always as many. Of the names that random expressions know.
+"""Writes trees of arrays whose lengths are known: `write_arrays.py FOLDER` makes arrays.root. In
+the tree Counted there are as many as a branch says, in Fixed always as many. Of the names that
+random expressions know.
 """
 
 import sys
@@ -17,7 +18,7 @@ TREES = {
 }
 TYPES = {"F": np.float32, "D": np.float64, "I": np.int32, "s": np.uint16}
 
-file = ROOT.TFile(sys.argv[1], "RECREATE")
+file = ROOT.TFile(f"{sys.argv[1]}/arrays.root", "RECREATE")
 for name, branches in TREES.items():
     tree = ROOT.TTree(name, name)
     tree.SetAutoFlush(7)

@@ -1,4 +1,5 @@
-"""Writes a tree of vectors, of vectors of vectors and of vectors of these: `write_deep.py FILE`."""
+"""Writes a tree of vectors, of vectors of vectors and of vectors of these: `write_deep.py FOLDER`
+makes deep.root."""
 
 import random
 import sys
@@ -17,7 +18,7 @@ def lists(make):
     return [make() for _ in range(chance.randrange(4))]
 
 
-file = ROOT.TFile(sys.argv[1], "RECREATE")
+file = ROOT.TFile(f"{sys.argv[1]}/deep.root", "RECREATE")
 tree = ROOT.TTree("Events", "Events")
 tree.SetAutoFlush(7)
 entry, x = ROOT.std.vector["int"](1), ROOT.std.vector["double"](1)

@@ -1,5 +1,5 @@
 """Writes a tree `Events` of what TTree::Draw takes and uproot does not write (arrays of arrays,
-lists of arrays and of lists, vectors as objects): `write_drawn.py FILE`."""
+lists of arrays and of lists, vectors as objects): `write_drawn.py FOLDER` makes drawn.root."""
 
 import sys
 from array import array
@@ -8,9 +8,9 @@ import numpy as np
 import ROOT
 
 
-def main(file: str) -> None:
+def main(folder: str) -> None:
     chance = np.random.default_rng(11)
-    opened = ROOT.TFile(file, "RECREATE")
+    opened = ROOT.TFile(f"{folder}/drawn.root", "RECREATE")
     tree = ROOT.TTree("Events", "")
     mat, rows = np.zeros((3, 2), np.float32), np.zeros((4, 3), np.float32)
     count = array("i", [0])

@@ -1,4 +1,5 @@
-"""Writes a tree with a branch `v` of vectors, uncompressed: `write_vector.py FILE`."""
+"""Writes a tree with a branch `v` of vectors, uncompressed: `write_vector.py FOLDER` makes
+vector.root."""
 
 import sys
 
@@ -17,4 +18,4 @@ void write(const char *path) {
   tree.Write();
 }
 """)
-ROOT.write(sys.argv[1])
+ROOT.write(f"{sys.argv[1]}/vector.root")

@@ -386,7 +386,7 @@ def test_no_more_workers_than_may_take_part_whatever_dies(limits, most):
 def test_every_entry_once_if_the_scheduler_dies_and_the_client_has_kept():
     """The client keeps now and then; all processes die; other ones go on with what is kept."""
     cut = 0
-    for seed in range(share(100)):
+    for seed in range(share(200)):
         data, done = pickle.dumps([]), {}
         lives = random.Random(seed).sample(range(50, 300), 2)
         for life, steps in enumerate([*lives, 40_000]):

@@ -53,7 +53,7 @@ def test_stopped_at_any_moment_the_rest_is_named(seed):
 
 def test_such_histories_have_lost_mergers_and_partials_in_doubt_in_them():
     given_back = doubts = 0
-    for seed in range(share(340)):
+    for seed in range(share(680)):
         history = History(seed, mergers=True)
         history.live()
         given_back += history.given_back

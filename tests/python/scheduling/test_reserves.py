@@ -27,7 +27,7 @@ from tests.python.packet_history import History
 from tests.python.packet_world import World
 from tests.random_search import share
 
-HISTORIES = 150
+HISTORIES = share(500)
 
 
 def lived(seeds=range(HISTORIES), **options):
@@ -85,7 +85,7 @@ def test_a_packet_that_was_begun_is_taken_back(seed):
 
 
 def test_far_files_beside_near_ones():
-    assert sum(begun(world) for world in lived(range(share(100)), far=True))
+    assert sum(begun(world) for world in lived(range(share(200)), far=True))
 
 
 @pytest.mark.parametrize("options", [{"stops": True}, {"fails": True}, {"leaves": True}], ids=str)

@@ -289,7 +289,7 @@ fn check_values(text: &str, filter: &str, data: &Data, size: usize) -> Result<()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 350, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn one_value_per_event(text in scalar(3), data in data()) {
