@@ -40,6 +40,7 @@ def session():
 
 @thorough
 @given(st.sampled_from(TREES), several(deep.numbers()), st.none() | deep.conditions())
+@pytest.mark.slow
 def test_loops_within_loops(samples, session, tree, texts, where):
     check(session, samples[tree], texts, where)
 

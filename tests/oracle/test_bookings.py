@@ -10,6 +10,10 @@ import uproot
 
 from .cases import write
 
+# ROOT compiles for half a minute. tests/python/query/test_bookings.py has each booking beside numpy
+# and boost-histogram, and test_snapshots has ROOT read what was written.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def both(root_program, tmp_path_factory):
@@ -38,7 +42,6 @@ def both(root_program, tmp_path_factory):
     return values, json.loads((folder / "root.json").read_text()) | {"skim": skim}
 
 
-@pytest.mark.slow
 def test_variations(both):
     ours, roots = both
     for name in ("sums", "flat", "counts"):

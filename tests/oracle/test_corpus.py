@@ -35,7 +35,7 @@ PATIENCE = 300.0
 """Seconds that treemill may take for a branch: on a busy machine, too."""
 
 
-def tested(request: pytest.FixtureRequest) -> list[Path]:
+def wanted_files(request: pytest.FixtureRequest) -> list[Path]:
     """Files of the tests that a fixture is for. A test of no file by itself is of all."""
     chosen = {
         item.callspec.params.get("name") if hasattr(item, "callspec") else None
@@ -48,7 +48,7 @@ def tested(request: pytest.FixtureRequest) -> list[Path]:
 @pytest.fixture(scope="module")
 def outcomes(request: pytest.FixtureRequest) -> dict[str, list[Outcome]]:
     """By file, as `make compare` finds them: in processes of their own."""
-    found = compare(tested(request), PATIENCE, jobs=os.cpu_count() or 1)
+    found = compare(wanted_files(request), PATIENCE, jobs=os.cpu_count() or 1)
     return {path.name: some for path, some in found.items()}
 
 
@@ -67,7 +67,7 @@ def dumps(request, root_program, tmp_path_factory):
     """What ROOT reads of the corpus. Some of the files end ROOT itself; it is started again."""
     folder = tmp_path_factory.mktemp("dumps")
     for _ in range(20):
-        if root_program("dump.py", folder, *tested(request), check=False) == 0:
+        if root_program("dump.py", folder, *wanted_files(request), check=False) == 0:
             return folder
     raise AssertionError(f"ROOT fails at {sorted(p.stem for p in folder.glob('*.part'))}")
 
@@ -89,7 +89,8 @@ def equal_to_root(name, dumps):
     return equal, wrong
 
 
-@pytest.mark.parametrize("name", with_slow_ones(FILES))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
 def test_equals_root(name, dumps):
     if not (dumps / name.replace(".root", ".dump")).exists():
         pytest.skip("ROOT itself cannot read it to the end")

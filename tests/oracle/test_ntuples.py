@@ -84,7 +84,14 @@ def bits(array):
     return pa.record_batch([array], ["x"]).serialize().to_pybytes()
 
 
-@pytest.mark.parametrize("way", WAYS)
+CODECS = {"zlib", "lzma", "lz4"}
+"""test_root_written reads by each codec, and tiny-clusters are packed by lz4."""
+
+
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(way, marks=[pytest.mark.slow] * (way in CODECS)) for way in WAYS],
+)
 def test_equals_root(folder, way):
     events = tm.dataset(str(folder / f"{way}.root"))
     entries, fields = expected(folder, way)

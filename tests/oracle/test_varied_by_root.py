@@ -10,6 +10,10 @@ import treemill as tm
 import uproot
 from treemill.facility.generate import write
 
+# test_varied_snapshots has variations beside uproot, and test_snapshots has ROOT read every kind of
+# column.
+pytestmark = pytest.mark.slow
+
 LENGTHS = [0, 3, 700_000, 1, 0, 262_144, 262_145, 2, 1_500_000, 5]
 
 

@@ -104,7 +104,9 @@ def test_draw_on_a_logarithmic_scale(paths):
     assert run(*drawn).output != run(*drawn, "--log").output
 
 
-@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+@pytest.mark.parametrize(
+    "suffix", ["png", *(pytest.param(s, marks=pytest.mark.slow) for s in ("pdf", "svg"))]
+)
 def test_draw_to_a_picture(paths, tmp_path, suffix):
     out = tmp_path / f"h.{suffix}"
     assert run("draw", f"{paths[1]}:Events", "nJet:MET_pt", "-o", out).exit_code == 0

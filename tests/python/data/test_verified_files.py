@@ -205,7 +205,7 @@ def test_nothing_is_opened_to_plan(folder, opened):
     ],
     ids=["bookings", "selector"],
 )
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_all_files_but_the_first_are_opened_by_workers_only(
     folder, opened, entries, first, workers
 ):

@@ -5,7 +5,7 @@ from collections import deque
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from treemill.frozen import replaced
 from treemill.scheduling import (
@@ -32,6 +32,8 @@ from treemill.scheduling.lease_messages import (
 )
 from treemill.scheduling.lease_scheduler import LeaseScheduler
 from treemill.scheduling.leases import Leasing, Reach
+
+from tests.random_search import examples
 
 CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
 NAMES = ["a", "b", "c"]
@@ -236,7 +238,7 @@ seeds = st.integers(0, 2**32)
 
 
 @given(seeds)
-@settings(max_examples=60)
+@examples(300)
 def test_every_entry_is_in_the_result_exactly_once(seed):
     world = World(seed)
     world.live()
@@ -245,7 +247,7 @@ def test_every_entry_is_in_the_result_exactly_once(seed):
 
 
 @given(seeds)
-@settings(max_examples=40)
+@examples(200)
 def test_with_failures_the_rest_is_named(seed):
     world = World(seed, fails=True)
     world.live()
@@ -253,7 +255,7 @@ def test_with_failures_the_rest_is_named(seed):
 
 
 @given(seeds)
-@settings(max_examples=40)
+@examples(200)
 def test_stopped_at_any_moment_the_rest_is_named(seed):
     world = World(seed, stops=True)
     world.live()
@@ -261,7 +263,7 @@ def test_stopped_at_any_moment_the_rest_is_named(seed):
 
 
 @given(seeds)
-@settings(max_examples=30)
+@examples(150)
 def test_files_that_only_some_sites_can_read(seed):
     world = World(seed, restricted=True, deaths=False)
     world.live()
@@ -269,7 +271,7 @@ def test_files_that_only_some_sites_can_read(seed):
 
 
 @given(seeds)
-@settings(max_examples=40)
+@examples(200)
 def test_what_is_in_the_result_already_is_not_done_again(seed):
     world = World(seed, begun=True)
     assert world.lease_scheduler.committed_entries == len(world.merged)

@@ -3,13 +3,14 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from treemill.scheduling import Commit, Finish, OpenFile, PacketFailed, Process, Sizing, Stop
 from treemill.scheduling.sizing import packet_entries
 
 from tests.python.packet_history import History
 from tests.python.packet_world import World
+from tests.random_search import examples
 
 sizes = st.lists(st.integers(0, 700), max_size=5)
 workers = st.integers(1, 4)
@@ -80,7 +81,7 @@ def test_what_always_fails_is_given_up(sizes, workers, skip, data):
 
 
 @given(sizes, st.integers(2, 4), st.data())
-@settings(max_examples=50)
+@examples(250)
 def test_workers_come_and_go(sizes, workers, data):
     world = World(sizes, chooser(data), workers)
     new = itertools.count(workers)
