@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import zip_longest
 from typing import Protocol
 
 __all__ = [
@@ -176,39 +178,22 @@ def print_branches(
     titles is added if one of them says more than ROOT writes by itself. The tree's aliases
     follow."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.segment import Segment, Segments
+    from rich.style import Style
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, title_justify="left", header_style="bold")
-    table.add_column("branch", overflow="fold", no_wrap=True)
-    table.add_column("C++ type", overflow="fold")
-    table.add_column("reads as", overflow="fold")
-    table.add_column("how", no_wrap=True)
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("in file", justify="right", no_wrap=True)
-    rows = list(branches)
-    titled = any(map(_title, rows))
-    if titled:
-        table.add_column("title", overflow="fold")
-    for branch in sorted(rows, key=lambda b: _ORDER[b.how]):
-        style = "" if branch.readable else "dim"
-        table.add_row(
-            Text(branch.name, style=style),
-            Text(branch.cpp_type, style=style),
-            Text(branch.reads_as, style=style),
-            Text("" if branch.kind == "group" else branch.how, style=style),
-            size(branch.total_bytes),
-            size(branch.zip_bytes),
-            *([Text(_title(branch), style="dim")] if titled else []),
-        )
-    console = Console()
-    if not console.is_terminal:
-        # A file or a pipe gets one line per branch, which grep can find.
-        console = Console(width=4 + _widest(rows), highlight=False)
-    console.print(Text(title, style="bold"))
-    console.print(table)
+    rows = sorted(branches, key=lambda branch: _ORDER[branch.how])
+    console = Console(highlight=False)
+    whole = not console.is_terminal
+    console.print(Text(title, style="bold"), soft_wrap=whole)
+    # rich gets lines that are laid out: its own tables render each cell several times, which takes
+    # most of the time if a tree has thousands of branches.
+    styles = {style: Style.parse(style) for style in ("", "bold", "dim")}
+    lines = _lines(rows, None if whole else console.width)
+    segments = (Segment(text, styles[style]) for text, style in lines)
+    console.print(Segments(segments), crop=False, end="")
     for name, text in (aliases or {}).items():
-        console.print(Text(f"alias {name} = {text}"))
+        console.print(Text(f"alias {name} = {text}"), soft_wrap=whole)
     slow = sum(b.how == "uproot" for b in rows)
     if slow:
         console.print(Text(f"{slow} of {len(rows)} branches are read by uproot, slower", "dim"))
@@ -217,15 +202,90 @@ def print_branches(
         console.print(Text(f"{unread} of {len(rows)} branches cannot be read", style="dim"))
 
 
-def _widest(rows: list[BranchRow]) -> int:
-    texts = ((b.name, b.cpp_type, b.reads_as, _title(b)) for b in rows)
-    widths = [max((len(text) for text in column), default=0) for column in zip(*texts, strict=True)]
-    return max(sum(widths) + 40, 80)
+_HEAD = ("branch", "C++ type", "reads as", "how", "size", "in file", "title")
+_SIZES, _TITLES = (4, 5), 6
+_FOLDED = ((1, 2, _TITLES), (0,))
+"""The columns whose texts take several lines in a narrow terminal: the names only if the others
+are at their narrowest."""
+_NARROWEST = 8
+_BETWEEN = "  "
+
+
+def _lines(rows: Sequence[BranchRow], width: int | None) -> Iterator[tuple[str, str]]:
+    """Pieces of the table's lines, and rich's names of their styles. `width`: of the terminal; None
+    gives one line per branch, however long it is."""
+    columns = len(_HEAD) if any(map(_title, rows)) else _TITLES
+    cells = [_HEAD[:columns], *(_cells(branch)[:columns] for branch in rows)]
+    widths = [max(map(_wide, column)) for column in zip(*cells, strict=True)]
+    if width is not None:
+        _narrow(widths, width - len(_BETWEEN) * (columns - 1))
+    styles = ["bold", *("" if branch.readable else "dim" for branch in rows)]
+    for row, (texts, style) in enumerate(zip(cells, styles, strict=True)):
+        for line in _folded(texts, widths):
+            padded = [_padded(*cell) for cell in zip(line, widths, range(columns), strict=True)]
+            yield _BETWEEN.join(padded[:_TITLES]), style
+            titles = "".join(_BETWEEN + text for text in padded[_TITLES:])
+            yield titles.rstrip() + "\n", "dim" if row else style
+
+
+def _cells(branch: BranchRow) -> tuple[str, ...]:
+    how = "" if branch.kind == "group" else branch.how
+    texts = (branch.name, branch.cpp_type, branch.reads_as, how)
+    cells = (*texts, size(branch.total_bytes), size(branch.zip_bytes), _title(branch))
+    return tuple(text if text.isprintable() else _printable(text) for text in cells)
+
+
+def _printable(text: str) -> str:
+    """Without signs that would move a terminal's cursor or change its colours."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _wide(text: str) -> int:
+    """The width in a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # start-up
+
+    return cell_len(text)
+
+
+def _narrow(widths: list[int], most: int) -> None:
+    """Takes what is too wide from the widest of the columns that may fold."""
+    for folded in _FOLDED:
+        may = [column for column in folded if column < len(widths)]
+        while sum(widths) > most:
+            widest = max(may, key=widths.__getitem__)
+            if widths[widest] <= _NARROWEST:
+                break
+            widths[widest] -= 1
+
+
+def _folded(texts: Sequence[str], widths: Sequence[int]) -> Iterable[Sequence[str]]:
+    """The lines of one row."""
+    if all(_wide(text) <= width for text, width in zip(texts, widths, strict=True)):
+        return [texts]
+    folded = [_wrapped(text, width) for text, width in zip(texts, widths, strict=True)]
+    return zip_longest(*folded, fillvalue="")
+
+
+@lru_cache(1000)
+def _wrapped(text: str, width: int) -> list[str]:
+    """Between words where it can be."""
+    from rich.console import Console  # start-up
+    from rich.text import Text
+
+    lines = Text(text).wrap(Console(), width, overflow="fold")
+    return [line.plain for line in lines]
+
+
+def _padded(text: str, width: int, column: int) -> str:
+    space = " " * (width - _wide(text))
+    return space + text if column in _SIZES else text + space
 
 
 def _title(branch: BranchRow) -> str:
     """The title; empty if it is only the branch's name, or its leaves, `Muon_pt[nMuon]/F`."""
-    title = branch.title.strip()
+    title = " ".join(branch.title.split())
     return "" if _LEAVES.fullmatch(title) else title
 
 

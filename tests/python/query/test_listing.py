@@ -1,11 +1,16 @@
 """`scan`, `head`, `describe`, `show` with globs: what is looked at in a dataset."""
 
+import io
+import sys
+
 import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from rich.cells import cell_len
 from treemill import QueryError
+from treemill.pictures.tables import print_branches
 
 from tests.raising import raises
 
@@ -126,13 +131,59 @@ def test_show_with_a_glob_and_titles(events, capsys, tmp_path):
 
 
 def test_titles_that_say_more_are_shown(capsys, events):
-    from treemill.pictures.tables import print_branches
-
     branches = [b._replace(title="transverse momentum") for b in events.branches.values()]
     print_branches("t", branches[:2])
     told = capsys.readouterr().out
     assert "title" in told
     assert told.count("transverse momentum") == 2
+
+
+def _printed(branches, width=None):
+    """What a terminal of this width gets, or a pipe; and how many functions that called."""
+    calls = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event == "call"
+
+    with pytest.MonkeyPatch.context() as patch, io.StringIO() as told:
+        patch.setattr("sys.stdout", told)
+        patch.setenv("COLUMNS", str(width or 80))
+        if width is not None:
+            told.isatty = lambda: True
+            patch.setenv("TERM", "dumb")
+        sys.setprofile(count)
+        try:
+            print_branches("t", branches)
+        finally:
+            sys.setprofile(None)
+        return told.getvalue(), calls
+
+
+def test_each_branch_of_a_wide_tree_is_laid_out_once(events):
+    one = events.branches["Muon_pt"]
+    wide = [one._replace(name=f"b{i:04}") for i in range(2000)]
+    for width in (None, 120, 40):
+        _printed(wide[:2], width)  # imports
+        few, many = (_printed(wide[:count], width)[1] for count in (200, 2000))
+        assert (many - few) / 1800 < 120, width
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_a_narrow_terminal_folds_texts_and_loses_none(events, width):
+    odd = events.branches["Muon_pt"]._replace(
+        title="of the\nmuon that is \x1b[31mnearest to the beam 宇宙の粒子の運動量",
+        cpp_type="std::vector<ROOT::Math::LorentzVector<ROOT::Math::PtEtaPhiM4D<float>>>",
+    )
+    told, _ = _printed([odd, odd._replace(name="x")], width)
+    lines = told.splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert "\x1b" not in told
+    for text in (odd.cpp_type, "Muon_pt", "nearest", "運動量"):
+        assert set(text) <= set(told)
+    whole, _ = _printed([odd, odd._replace(name="x")])
+    assert len(whole.splitlines()) == 4  # a pipe gets one line per branch
+    assert odd.cpp_type in whole
 
 
 def test_below_variations_the_nominal_values_are_shown(events, capsys):
