@@ -9,7 +9,7 @@ Measurements, each with options of its own (`--help`):
   types       every kind of branch, beside uproot
   bookings    many bookings in one pass; what filters save
   variations  what a systematic variation costs beside the nominal histogram
-  scale       how cost grows with files, histograms, variations and steps
+  scale       how cost grows with what there may be many of
   kernels     users' own functions: kernels and callables, beside awkward and RDataFrame
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
   cache       what it costs and gains to remember what was decompressed

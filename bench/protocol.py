@@ -18,6 +18,7 @@ from .rivals import RIVALS, Engine, Rival
 from .rivals.adl import ADL_RIVALS
 from .rivals.agc import AGC_RIVALS, TREE_RIVALS
 from .rivals.earlier import EARLIER_RIVALS
+from .rivals.growth import GROWTH_RIVALS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 _TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
@@ -131,7 +132,8 @@ def main() -> None:
     # Whatever a library prints must not come between the answers: it goes to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    known = (*RIVALS, *ADL_RIVALS, *AGC_RIVALS, *TREE_RIVALS, *EARLIER_RIVALS)
+    others = (*AGC_RIVALS, *TREE_RIVALS, *EARLIER_RIVALS, *GROWTH_RIVALS)
+    known = (*RIVALS, *ADL_RIVALS, *others)
     _serve(next(r for r in known if r.key == sys.argv[1]), answers)
 
 

@@ -1,40 +1,121 @@
-"""`python -m bench scale`: how cost grows with what there may be many of: files, histograms,
-variations, steps. A table on standard output and in `bench/results/<date>-<machine>-scale.md`, raw
-numbers beside it in JSON.
+"""`python -m bench scale`: how cost grows with what there may be many of. A table on standard
+output and in `bench/results/<date>-<machine>-scale.md`, raw numbers beside it in JSON, and the
+tables of `docs/growth.md`, between its marks.
 
-Files are copies of one with 100 entries. Each rival lives in a process of its own; all fill the
-same number of values. Times are medians of `--rounds`, after a round that does not count.
+Each rival lives in a process of its own for each part; all give the same answer. Expressions are
+new in each round, as in the first run of a query. Times are medians of `--rounds`, after a round
+that does not count: it imports, and fills the kernel's memory.
 """
 
 import math
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import treemill as tm
 import uproot
 
-from . import machine, publish
-from .measured import Row, in_turn
+from . import machine, publish, tables
+from .measured import Row
 from .options import Options
-from .protocol import RivalError, Worker
-from .rivals import RIVALS
+from .protocol import REPOSITORY, RivalError, Worker
+from .rivals import Rival
+from .rivals.growth import COLUMN, GROWTH_RIVALS, LISTS, TREE
 
 ENTRIES = 100
-COLUMN = "x"
 EXPONENT = 1.05
 """The growth that counts as that of the work."""
-RIVALS_OF = ("treemill", "treemill-2", "rdf", "rdf-2")
-PARTS = ("files", "histograms", "variations", "steps")
+ACCURACY = 1e-9
+PAGE = REPOSITORY / "docs" / "growth.md"
 _LEGEND = """\
-The exponent is that of the growth between the last two sizes, ten times apart: 1 where cost grows
-as the work does. Ratios are of medians of the same size. ✓ the goal is reached, ✗ it is not; no
-mark: no goal.
+The exponent is that of the growth between the last two sizes: 1 where cost grows as the work does.
+Memory is the most that the process has held, less what it held before the part, at the largest
+size. Ratios are of medians of the same size. ✓ the goal is reached, ✗ it is not; no mark: no goal.
 """
+
+
+def _same(size: int) -> int:
+    return size
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that there may be many of."""
+
+    name: str
+    title: str
+    most: int
+    quick: int
+    least: int
+    two: bool = False
+    """Whether two threads are measured, too."""
+    work: Callable[[int], int] = _same
+    """What cost should be in proportion to."""
+    above: float | None = None
+    """How many times faster than RDataFrame treemill should be at the largest size."""
+
+
+PARTS = {
+    part.name: part
+    for part in (
+        Part("files", "files", 20_000, 1000, 200, two=True, above=2.0),
+        Part("histograms", "histograms", 1000, 100, 10),
+        Part("variations", "variations of a weight", 1000, 100, 10),
+        Part("steps", "filters and definitions", 1000, 100, 10),
+        Part("branches", "branches that `show` lists", 20_000, 200, 200),
+        Part("baskets", "baskets of seven entries", 100_000, 1000, 1000),
+        Part("clusters", "clusters of one entry, TTree", 20_000, 200, 200),
+        Part("ntuple_clusters", "clusters of one entry, RNTuple", 20_000, 200, 200),
+        Part("categories", "categories that grow", 10_000, 100, 100),
+        Part("rows", "rows that `take` gives", 1_000_000, 10_000, 10_000, above=2.0),
+        Part("pairs", "items of 20 lists, all pairs", 1000, 100, 10, work=lambda n: n * (n - 1)),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What one rival took, size by size."""
+
+    part: Part
+    rival: Rival
+    rows: dict[int, Row] = field(default_factory=dict)
+    memory: list[float] = field(default_factory=list)
+    """In MB, of the largest size."""
+
+    @property
+    def exponent(self) -> float | None:
+        """Of the growth between the last two sizes; None of one size."""
+        (*_, small, large) = [0, *self.rows]
+        if not small:
+            return None
+        grown = self.rows[large].median / self.rows[small].median
+        return math.log(grown) / math.log(self.part.work(large) / self.part.work(small))
+
+    def lines(self) -> Iterator[Row]:
+        """For the page of results."""
+        yield from self.rows.values()
+        name = f"{self.part.title}, {self.rival.title}"
+        if (exponent := self.exponent) is not None:
+            below = EXPONENT if self.rival.variant == "treemill" else None
+            yield Row(f"{name}: exponent", (exponent,), "", below=below)
+        if self.memory:
+            yield Row(f"{name}: memory", (max(self.memory),), "MB")
+
+
+def decades(most: int, least: int) -> list[int]:
+    """Sizes, ten times apart, the last of which is `most`."""
+    sizes = [most]
+    while sizes[0] // 10 >= least:
+        sizes.insert(0, sizes[0] // 10)
+    return sizes
+
+
+# The files that are read.
 
 
 def copies(folder: Path, count: int) -> list[Path]:
@@ -43,7 +124,7 @@ def copies(folder: Path, count: int) -> list[Path]:
     first = folder / "f000000.root"
     if not first.exists():
         with uproot.recreate(first) as file:
-            tree = file.mktree("Events", {COLUMN: "float32", "n": "int32"})
+            tree = file.mktree(TREE, {COLUMN: "float32", "n": "int32"})
             numbers = np.arange(ENTRIES)
             tree.extend({COLUMN: (numbers * 7 % 100).astype("float32"), "n": numbers})
     paths = [folder / f"f{number:06d}.root" for number in range(count)]
@@ -53,131 +134,159 @@ def copies(folder: Path, count: int) -> list[Path]:
     return paths
 
 
-def decades(most: int, least: int = 10) -> list[int]:
-    """Sizes, ten times apart, the last of which is `most`."""
-    sizes = [most]
-    while sizes[0] // 10 >= least:
-        sizes.insert(0, sizes[0] // 10)
-    return sizes
+def _columns(part: str, size: int) -> dict[str, object]:
+    """What a file of this part and size holds."""
+    if part == "rows":
+        return {COLUMN: (np.arange(size) % 100).astype("float32")}
+    if part == "categories":
+        return {"name": [f"category {i % size}" for i in range(10 * size)]}
+    import awkward as ak
+
+    values = np.random.default_rng(1).random(20 * size)
+    return {LISTS: ak.Array(values.reshape(20, size).tolist())}
 
 
-def exponent(small: Row, large: Row) -> float:
-    """Of the growth between two sizes that are ten times apart."""
-    return math.log10(large.median / small.median)
+def paths_of(part: Part, sizes: Sequence[int], folder: Path) -> dict[int, Path]:
+    """The file, or the folder of files, of each size; they are made if they are not there."""
+    small = folder / "small-files"
+    if part.name == "files":
+        copies(small, max(sizes))
+        return dict.fromkeys(sizes, small)
+    if part.name in ("histograms", "variations", "steps"):
+        return dict.fromkeys(sizes, copies(small, 1)[0])
+    paths = {size: folder / "growth" / part.name / f"{size}.root" for size in sizes}
+    missing = {size: path for size, path in paths.items() if not path.exists()}
+    for path in missing.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if part.name in ("rows", "categories", "pairs"):
+        for size, path in missing.items():
+            with uproot.recreate(path) as file:
+                file[TREE] = _columns(part.name, size)
+    elif missing:
+        writer = Worker(next(r for r in GROWTH_RIVALS if r.variant == "rdf"))
+        for size, path in missing.items():
+            writer.run(f"write:{size}:0", path)
+        writer.close()
+    return paths
 
 
-def grown(what: str, rows: Sequence[Row]) -> Iterable[Row]:
-    """The rows of one contestant over all sizes, and how they grow."""
-    yield from rows
-    if len(rows) > 1:
-        value = exponent(rows[-2], rows[-1])
-        yield Row(f"{what}: exponent", (value,), "", below=EXPONENT)
+# The measurement.
 
 
-def beside(
-    what: str,
-    unit: str,
-    sizes: Sequence[int],
-    rounds: int,
-    ask: Callable[[Worker, int], dict[str, Any]],
-    above: float | None = None,
-) -> Iterable[Row]:
-    """Each rival over all sizes. `ask` gives a rival's answer; all fill as much.
-    `above`: how many times faster than RDataFrame treemill should be."""
-    found: dict[str, list[Row]] = {}
-    filled: dict[int, float] = {}
-    for rival in (each for each in RIVALS if each.key in RIVALS_OF):
+def measured(part: Part, chosen: Namespace) -> Iterator[Curve]:
+    """One curve for each rival that has an answer."""
+    answers: dict[tuple[int, int], float] = {}
+    most = part.quick if chosen.quick else part.most
+    sizes = decades(most, part.least)
+    paths = paths_of(part, sizes, chosen.data)
+    for rival in (each for each in GROWTH_RIVALS if each.threads == 1 or part.two):
+        curve, worker = Curve(part, rival), None
         try:
             worker = Worker(rival)
+            before = worker.run(f"{part.name}:{sizes[0]}:0", paths[sizes[0]])["peak"]
+            for size in sizes:
+                _one_size(curve, size, worker, paths[size], chosen, answers)
+            # What the interpreter and its libraries hold is there before the part is.
+            peak = worker.run(f"{part.name}:{sizes[-1]}:{chosen.rounds + 1}", paths[sizes[-1]])
+            curve.memory.append((peak["peak"] - before) / 1e6)
         except RivalError as error:
-            publish.say(f"{what}: {error}")
-            continue
-        for size in sizes:
-            seconds = []
-            for counted in range(-1, rounds):
-                answer = ask(worker, size)
-                total = answer["total"]
-                if filled.setdefault(size, total) != total:
-                    raise RuntimeError(f"{rival.title} filled {total}, others {filled[size]}")
-                if counted >= 0:
-                    seconds.append(answer["seconds"])
-            row = Row(f"{size:,} {what}, {rival.title}", tuple(seconds), "s")
-            found.setdefault(rival.key, []).append(row)
-            publish.say(f"{row.what}: {row.median:.3f} s, {1e3 * row.median / size:.3f} ms {unit}")
-        worker.close()
-    for key, rows in found.items():
-        title = next(rival.title for rival in RIVALS if rival.key == key)
-        yield from grown(f"{what}, {title}", rows)
-    for ours, theirs, words in (("treemill", "rdf", "1 thread"), ("treemill-2", "rdf-2", "2")):
-        pairs = zip(found.get(theirs, ()), found.get(ours, ()), strict=False)
-        for size, (root, mine) in zip(sizes, pairs, strict=False):
-            ratio = f"{size:,} {what}: RDataFrame over treemill, {words}"
-            yield Row(ratio, (root.median / mine.median,), "x", above=above)
+            publish.say(f"{part.title}: {error}")
+        finally:
+            if worker is not None:
+                worker.close()
+        if curve.rows:
+            yield curve
 
 
-def of_treemill(
-    what: str, sizes: Sequence[int], rounds: int, run: Callable[[int], object]
-) -> Iterable[Row]:
-    """treemill alone, over all sizes."""
-    tasks = {str(size): partial(run, size) for size in sizes}
-    taken = in_turn(rounds, tasks)
-    rows = [Row(f"{size:,} {what}", taken[str(size)], "s") for size in sizes]
-    yield from grown(what, rows)
+def _one_size(
+    curve: Curve,
+    size: int,
+    worker: Worker,
+    path: Path,
+    chosen: Namespace,
+    answers: dict[tuple[int, int], float],
+) -> None:
+    part, taken = curve.part, []
+    for turn in range(chosen.rounds + 1):
+        answer = worker.run(f"{part.name}:{size}:{size + turn}", path)
+        (value,) = answer["bins"]
+        expected = answers.setdefault((size, turn), value)
+        if not math.isclose(value, expected, rel_tol=ACCURACY):
+            raise RuntimeError(f"{curve.rival.title} gives {value}, others {expected}")
+        if turn:
+            taken.append(answer["cpu" if chosen.clock == "cpu" else "seconds"])
+    row = Row(f"{size:,} {part.title}, {curve.rival.title}", tuple(taken), "s")
+    curve.rows[size] = row
+    publish.say(f"{row.what}: {row.median:.4f} s")
 
 
-def varied(path: Path, session: tm.Session, number: int) -> object:
-    """A histogram with this many variations of its weight."""
-    factors = {str(i): f"w * {1 + i / 1000}" for i in range(number)}
-    node = tm.dataset(str(path), tree="Events").define("w", "n + 1.0").vary("w", factors)
-    return session.run(node.hist(COLUMN, bins=(50, 0, 100), weight="w"), progress=False)
+def ratios(curves: Sequence[Curve]) -> Iterator[Row]:
+    """RDataFrame's medians over treemill's, of the same threads and size."""
+    for ours in (each for each in curves if each.rival.variant == "treemill"):
+        for theirs in (each for each in curves if each.rival.variant == "rdf"):
+            if (theirs.part, theirs.rival.threads) != (ours.part, ours.rival.threads):
+                continue
+            for size in theirs.rows:
+                above = ours.part.above if size == max(theirs.rows) else None
+                what = f"{size:,} {ours.part.title}: {theirs.rival.title} over treemill"
+                ratio = theirs.rows[size].median / ours.rows[size].median
+                yield Row(what, (ratio,), "x", above=above)
 
 
-def chained(path: Path, session: tm.Session, number: int) -> object:
-    """A sum behind this many filters and definitions."""
-    node = tm.dataset(str(path), tree="Events").define("v0", COLUMN)
-    for step in range(1, number // 2 + 1):
-        node = node.define(f"v{step}", f"v{step - 1} + 1").filter(f"v{step} > -1")
-    return session.run(node.sum(f"v{number // 2}"), progress=False)
+# The page of the documentation.
+
+
+def table(curves: Sequence[Curve]) -> str:
+    """Of one part: a line for each size, and one each for growth and memory."""
+    sizes = list(dict.fromkeys(size for curve in curves for size in curve.rows))
+    head = [curves[0].part.title, *(curve.rival.title for curve in curves)]
+    lines = [[f"{size:,}", *(_seconds(curve.rows.get(size)) for curve in curves)] for size in sizes]
+    exponents = (curve.exponent for curve in curves)
+    lines.append(["exponent", *("-" if e is None else f"{e:.2f}" for e in exponents)])
+    memory = (f"{max(curve.memory):.0f} MB" if curve.memory else "-" for curve in curves)
+    return tables.table(head, [*lines, ["memory", *memory]])
+
+
+def _seconds(row: Row | None) -> str:
+    return "-" if row is None else f"{row.median:.3g} s"
+
+
+def told(page: str, part: str, text: str) -> str:
+    """The page with this text between the marks of a part. Raises ValueError without marks."""
+    marks = f"<!-- begin of {part}, by `python -m bench scale` -->\n", f"<!-- end of {part} -->"
+    pattern = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.DOTALL)
+    if not pattern.search(page):
+        raise ValueError(f"docs/growth.md has no marks of {part}")
+    return pattern.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", page)
+
+
+def write(page: Path, found: Iterable[Sequence[Curve]], about: str) -> None:
+    """Puts the tables of what was measured into the page of the documentation."""
+    text = page.read_text()
+    for curves in found:
+        text = told(text, curves[0].part.name, f"{table(curves)}\n{about}\n")
+    page.write_text(text)
 
 
 def main(arguments: list[str]) -> int:
     """Measure and write."""
-    options = Options("scale", __doc__, clock=False)
-    options.size("rounds", 5, 2, "counted rounds of each size")
-    options.size("files", 20_000, 1000, "files at most")
-    options.size("histograms", 1000, 100, "histograms at most")
-    options.size("variations", 1000, 100, "variations at most")
-    options.size("steps", 1000, 100, "filters and definitions at most")
-    options.choice("parts", PARTS, PARTS, "only these")
+    options = Options("scale", __doc__)
+    options.size("rounds", 5, 1, "counted rounds of each size")
+    options.choice("parts", tuple(PARTS), tuple(PARTS), "only these")
+    options.add("--page", type=Path, default=PAGE, help="where tables go; not with --quick")
     chosen = options.parse(arguments)
-    paths = copies(chosen.data / "small-files", chosen.files)
     facts = machine.describe()
-    rounds, rows = chosen.rounds, list[Row]()
-    if "files" in chosen.parts:
-        rows += beside(
-            "files",
-            "a file",
-            decades(chosen.files, 100),
-            rounds,
-            lambda worker, size: worker.sweep(paths[:size], (COLUMN,)),
-            above=2.0,
-        )
-    if "histograms" in chosen.parts:
-        rows += beside(
-            "histograms",
-            "each",
-            decades(chosen.histograms),
-            rounds,
-            lambda worker, size: worker.sweep(paths[:1], (COLUMN,) * size),
-        )
-    with tm.connect(workers=1) as session:
-        for part, run in (("variations", varied), ("steps", chained)):
-            if part in chosen.parts:
-                sizes = decades(getattr(chosen, part))
-                rows += of_treemill(part, sizes, rounds, partial(run, paths[0], session))
-    about = machine.about(facts, f"{ENTRIES} entries each", rounds, "wall")
+    found = [list(measured(PARTS[name], chosen)) for name in chosen.parts]
+    found = [curves for curves in found if curves]
+    about = machine.about(facts, f"{ENTRIES} entries each", chosen.rounds, chosen.clock)
+    lines = [line for curves in found for curve in curves for line in curve.lines()]
+    lines += [ratio for curves in found for ratio in ratios(curves)]
     name = "scale" + publish.of_parts(chosen.parts, PARTS)
-    publish.rows(chosen, name, "How cost grows", _LEGEND, about, facts, rows)
+    publish.rows(chosen, name, "How cost grows", _LEGEND, about, facts, lines)
+    if not chosen.quick:
+        clock = "CPU time" if chosen.clock == "cpu" else "time"
+        measured_on = f"{publish.today()}, {about['machine']}; {clock}, {chosen.rounds} rounds."
+        write(chosen.page, found, measured_on)
     return 0
 
 
