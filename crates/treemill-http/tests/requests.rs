@@ -9,7 +9,7 @@
 mod common;
 
 use common::bytes;
-use common::scripted::{Scripted, sound};
+use common::scripted::{Act, Scripted, Seen, part, sound};
 use std::sync::Arc;
 use std::time::Duration;
 use treemill_http::open;
@@ -56,4 +56,35 @@ fn each_request_is_counted() {
     let counts = servers()[name.as_str()];
     assert_eq!(counts.messages, server.seen().len() as u64);
     assert_eq!((counts.messages, counts.requests, counts.bytes), (6, 5, 50));
+}
+
+/// Opens a file of a server that acts so: the requests that it has had, and those that were counted.
+fn opened(size: usize, act: impl Fn(&Seen, &[u8]) -> Act + Send + Sync + 'static) -> (usize, u64) {
+    let content = bytes(size);
+    let server = Scripted::start(move |request| act(request, &content));
+    let source = open(&server.url("/f.root")).unwrap();
+    let source = Observed::by_requests(Arc::new(source));
+    assert_eq!(source.size(), size as u64);
+    let counts = servers()[source.server().as_str()];
+    (server.seen().len(), counts.messages)
+}
+
+#[test]
+fn each_request_that_opens_a_file_is_counted() {
+    let says = |status: &str| Act::Say(format!("{status}\r\nContent-Length: 0"), vec![]);
+    let again = opened(SIZE, move |request, content| match request.before {
+        0 => Act::Close,
+        1 => says("503 Service Unavailable"),
+        _ => sound(request, content),
+    });
+    assert_eq!(again, (3, 3), "two were in vain");
+    // XRootD 5 repeats the range that it was asked for, and then sends less.
+    let beyond = |request: &Seen, content: &[u8]| match request.range() {
+        range if range.end > content.len() => {
+            Act::SayAndHang(part(&range, content.len()), content.to_vec())
+        }
+        _ => sound(request, content),
+    };
+    assert_eq!(opened(100, beyond), (2, 2), "it is asked for again");
+    assert_eq!(opened(0, beyond), (1, 1), "there is nothing to ask for");
 }

@@ -72,13 +72,12 @@ impl<C> std::fmt::Debug for Remote<C> {
 }
 
 impl<C: Carrier> Remote<C> {
-    /// A file that `carrier` has opened.
+    /// A file that `carrier` has opened. The requests that it has sent for that are counted already, as each was sent.
     #[must_use]
     pub fn new(carrier: C, opened: Opened) -> Self {
         let mut meter = Meter::default();
         meter.answered(opened.latency);
         let watch = Watch::new(meter, carrier.server(), server_of(&opened.name));
-        watch.sent(); // the request that has opened it
         let shared = Shared {
             name: opened.name.clone(),
             watch,
