@@ -4,11 +4,15 @@ cannot answer."""
 
 import gc
 import shutil
+import threading
 
 import pytest
 import treemill as tm
+from treemill.backends.coordinated_pass import CoordinatedPass
+from treemill.backends.merged_partial import MergedPartial
 from treemill.errors import SourceError, TreemillError
 from treemill.facility.generate import write
+from treemill.session.booking_run import BookingRun
 
 from tests.raising import raises
 from tests.waiting import until
@@ -159,6 +163,37 @@ def test_a_file_that_has_changed_is_read_anew(nginx_of_its_own, files, session, 
     assert total(query) == of_other(files, tmp_path)
     assert query.report.entries == 3000 + 7321
     assert events.num_entries == 3000 + 7321
+
+
+def test_a_pass_that_a_change_has_stopped_does_not_stop_the_next_one(
+    nginx_of_its_own, files, tmp_path, monkeypatch
+):
+    """The first pass ends on the thread of a worker, which hands over when it is known that a file
+    has changed. The next one begins there, and asks a server that takes its time."""
+    commit, abort, again = MergedPartial.commit, CoordinatedPass.abort, BookingRun.same_pass
+    stopped = threading.Event()
+
+    def late(*args):
+        assert stopped.wait(60)
+        commit(*args)
+
+    def noted(*args):
+        abort(*args)
+        stopped.set()
+
+    def slow(computation):
+        nginx_of_its_own.freeze()
+        threading.Timer(1, nginx_of_its_own.thaw).start()
+        return again(computation)
+
+    with tm.connect(workers=1, mode="threads") as session:
+        events = tm.dataset(urls(nginx_of_its_own), tree="Events")
+        remembered(session, events)
+        other(nginx_of_its_own, tmp_path)
+        monkeypatch.setattr(MergedPartial, "commit", late)
+        monkeypatch.setattr(CoordinatedPass, "abort", noted)
+        monkeypatch.setattr(BookingRun, "same_pass", slow)
+        assert total(submitted(session, events)) == of_other(files, tmp_path)
 
 
 @pytest.mark.parametrize("distant", ["http"], indirect=True)

@@ -261,6 +261,11 @@ class Pass(ABC):
         if self._checkpoint_writer is not None:
             self._checkpoint_writer.end(save)
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
+        from treemill._core import Control  # heavy: core
+
+        # The thread may be a worker's. What follows, such as the next pass, waits for servers
+        # although this pass was stopped.
+        Control.leave()
         on_end(self)
 
     @abstractmethod

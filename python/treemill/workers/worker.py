@@ -181,13 +181,13 @@ class BackgroundWork(Generic[P]):
 
     def _work(self) -> None:
         # Threads end when there is nothing to do: most workers never need one.
-        self._control.enter()
         while True:
             with self._lock:
                 if not self._tasks:
                     self._threads -= 1
                     return
                 task = self._tasks.popleft()
+            self._control.enter()  # each time: the end of a pass leaves it
             task()
 
     def prefetch(self, packet: Packet) -> None:
