@@ -133,6 +133,7 @@ def test_a_worker_that_is_silent_is_named_and_the_others_are_checked(tmp_path):
         with Client(processes.address, timeout=60, set_as_default=False) as client:
             client.wait_for_workers(2, timeout=60)
             pids = client.run(os.getpid)
+        gathered(processes.address, timeout=60)  # workers have imported what it takes
         frozen, *others = pids
         os.kill(pids[frozen], signal.SIGSTOP)
         cluster = gathered(processes.address, timeout=3)

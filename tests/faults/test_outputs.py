@@ -85,8 +85,8 @@ def test_parts_as_a_dataset_replace_an_older_one(session, events, truth, tmp_pat
 def assert_only(folder, name, session):
     """Fails unless there is nothing else; soon, if threads throw parts away that were made in
     vain."""
-    seconds = 10 if session._pool.kind == "threads" else 0
-    until(lambda: [each.name for each in folder.iterdir()] == [name], f"only {name}", seconds)
+    seconds = {} if session._pool.kind == "threads" else {"seconds": 0}
+    until(lambda: [each.name for each in folder.iterdir()] == [name], f"only {name}", **seconds)
 
 
 class LateSkim(Skim):

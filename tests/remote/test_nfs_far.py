@@ -4,7 +4,6 @@ do not wait for data servers that are still being connected to.
 
 import shutil
 import tempfile
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ import pytest
 import treemill as tm
 
 from tests.remote.conftest import skip_without
+from tests.waiting import until
 from tools.link.link import Link, Wire
 from tools.link.link import missing as link_missing
 from tools.servers.ganesha import Ganesha
@@ -52,10 +52,7 @@ def connections(port):
 
 def one_is_left(port):
     """Waits until one connection is: those of a session that has ended go with its last request."""
-    until = time.monotonic() + 5
-    while connections(port) != 1 and time.monotonic() < until:
-        pass
-    return connections(port) == 1
+    until(lambda: connections(port) == 1, "one connection is left")
 
 
 def is_whole(url, path):
@@ -81,7 +78,7 @@ def test_servers_that_refuse_further_connections(far, readable, count):
     with ParallelNfs(readable, "flex", count, 20.0, far.hosts["s"], is_alone=True) as server:
         for _ in range(2):
             assert is_whole(server.url(), readable)
-            assert one_is_left(urlsplit(server.url()).port)
+            one_is_left(urlsplit(server.url()).port)
 
 
 @pytest.mark.parametrize("layout", ["files", "flex"])

@@ -12,9 +12,9 @@
 mod common;
 
 use common::content;
-use common::federation::Federation;
+use common::federation::{Federation, until};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use treemill_source::Source;
 use treemill_xrootd::stream::Deadlines;
 use treemill_xrootd::{Client, Options, Url, XrootdSource};
@@ -39,9 +39,7 @@ fn the_redirector_leads_from_a_server_that_fails_to_the_other() {
     let places = |at_once| client.locate(&Url::parse(&url).unwrap(), at_once).unwrap();
     assert!(!places(true).is_empty());
     // A redirector that was asked not to wait may have heard of one server only when it is asked again.
-    let until = Instant::now() + Duration::from_secs(10);
-    while places(false).len() < 2 && Instant::now() < until {}
-    assert_eq!(places(false).len(), 2);
+    until(|| places(false).len() == 2).unwrap();
     assert_eq!(places(true).len(), 2, "what is known by now");
     let listed = client.dirlist(&Url::parse(&federation.address("/")).unwrap());
     let names: Vec<String> = listed

@@ -204,7 +204,7 @@ impl Drop for Federation {
 }
 
 /// Polls, for servers have no other way to say that they are ready.
-fn until(is_ready: impl Fn() -> bool) -> Option<()> {
+pub fn until(is_ready: impl Fn() -> bool) -> Option<()> {
     let end = Instant::now() + Duration::from_secs(60);
     while Instant::now() < end {
         if is_ready() {
