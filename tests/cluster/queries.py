@@ -13,9 +13,9 @@ from .processes import scheduler_state
 again = pytest.mark.parametrize("turn", range(int(os.environ.get("STRESS", "1"))))
 
 
-def slow(folder, seconds=1e-4, column=None):
-    """Says which entries it saw, and takes a while for each entry; a worker says once that it is at
-    work, by a file with its process id. `column`: is summed, too."""
+def slow(folder, seconds, column=None):
+    """Says which entries it saw, and takes a while for each entry until it is to hurry; a worker
+    says once that it is at work, by a file with its process id. `column`: is summed, too."""
     folder = str(folder)
 
     def spans(chunk):
@@ -23,13 +23,22 @@ def slow(folder, seconds=1e-4, column=None):
         import time
 
         open(os.path.join(folder, f"at-work-{os.getpid()}"), "w").close()
-        time.sleep(len(chunk) * seconds)
+        end = time.monotonic() + len(chunk) * seconds
+        while time.monotonic() < end and not os.path.exists(os.path.join(folder, "hurry")):
+            time.sleep(min(len(chunk) * seconds, 0.02))
         data = chunk.metadata
         span = (data["filename"], data["entrystart"], data["entrystop"])
         total = 0 if column is None else int(sum(chunk[column]))
         return {"n": len(chunk), "spans": [span], "sum": total}
 
     return spans
+
+
+def hurried(query, folder):
+    """The result of a query that was started in this folder, from now on as fast as it can. What a
+    test does to a query on a busy machine may take long, and the query must not end before."""
+    (folder / "seen" / "hurry").touch()
+    return query.result(60)
 
 
 def at_work(folder):
@@ -44,7 +53,7 @@ def check(events, output):
         assert mine[-1][1] == entries
 
 
-def started(session, events, folder, workers=3, seconds=1e-4, column=None, **options):
+def started(session, events, folder, workers=3, seconds=1e-3, column=None, **options):
     folder = folder / "seen"
     folder.mkdir()
     query = session.submit(slow(folder, seconds, column), events, **options)

@@ -84,12 +84,10 @@ def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, t
             query = session.submit(spans, events, checkpoint=folder)
             until(lambda: kept(folder) or query.done, "something is kept")
             assert not query.done
-            began = os.times().elapsed
             os.kill(processes.scheduler.pid, signal.SIGKILL)
             words = r"start it again.*checkpoint= has [\d,]+ of [\d,]+ entries"
             with pytest.raises(tm.WorkerError, match=words):
                 query.result(60)
-            assert os.times().elapsed - began < 10
     before = kept(folder)
     assert 0 < before < events.num_entries
     hurry.touch()

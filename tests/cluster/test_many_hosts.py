@@ -10,7 +10,7 @@ from treemill.scheduling import Committed, HandedOn
 
 from tests.waiting import until
 
-from .queries import again, check, slow
+from .queries import again, check, hurried, slow
 from .test_faults import processes, pytestmark  # noqa: F401
 from .test_retiring import held
 
@@ -69,9 +69,9 @@ def test_one_of_them_is_killed(connected, events, tmp_path, turn):
     client = connected._pool._client
     folder = tmp_path / "seen"
     folder.mkdir()
-    query = connected.submit(slow(folder, 2e-4), events)
+    query = connected.submit(slow(folder, 1e-3), events)
     until(lambda: query.done or len(held(client)) > 3, "commits on several hosts")
     pids = client.run(os.getpid)
     os.kill(pids[held(client)[0]], signal.SIGKILL)
-    check(events, query.result(60))
+    check(events, hurried(query, tmp_path))
     assert handed_on(query) > 0

@@ -36,12 +36,13 @@ def test_sixty_four_processes(many, events, tmp_path, killed):
     with tm.connect(many.address, silence=60) as session:
         alive = sum(worker.poll() is None for worker in many.workers)
         session._pool._client.wait_for_workers(alive, timeout=300)
-        query = session.submit(slow(tmp_path, 1e-3 if killed else 0.0), events)
+        query = session.submit(slow(tmp_path, 1e-2 if killed else 0.0), events)
         if killed:
             until(lambda: len(at_work(tmp_path)) > 2 * killed or query.done, "workers at work")
             assert not query.done
             for pid in sorted(at_work(tmp_path))[:killed]:
                 os.kill(pid, signal.SIGKILL)
+            (tmp_path / "hurry").touch()
         check(events, query.result(300))
         assert query.report.complete
         assert query.report.entries == events.num_entries

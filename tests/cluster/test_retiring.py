@@ -9,16 +9,16 @@ import threading
 
 import pytest
 import treemill as tm
-from treemill.scheduling import HandedOn, Timeline, WorkerLeaving
+from treemill.scheduling import HandedOn, Timeline, WorkerJoined, WorkerLeaving
 
 from tests.waiting import until
 
 from .processes import scheduler_state
-from .queries import again, check, slow
+from .queries import again, check, hurried, slow
 from .test_faults import processes, pytestmark  # noqa: F401
 
 
-def started(session, events, folder, seconds=2e-4):
+def started(session, events, folder, seconds=1e-3):
     """A query of which a merger has something."""
     folder = folder / "seen"
     folder.mkdir()
@@ -91,14 +91,17 @@ def frozen(client, address, pid):
         os.kill(pid, signal.SIGCONT)
 
 
-def joined(client):
-    """The number of workers that have joined the query so far."""
-    return scheduler_state(
-        client,
-        lambda scheduler_state: sum(
-            pass_scheduler._next_worker for pass_scheduler in scheduler_state._passes.values()
-        ),
-    )
+def is_there_again(client):
+    """Whether a worker has been sent away from the query, and another one has joined it since. One
+    that is sent away before it has a packet is just gone."""
+
+    def look(scheduler_state):
+        (pass_scheduler,) = scheduler_state._passes.values()
+        events = [record.event for record in pass_scheduler._coordinator.trace.records]
+        left = [at for at, event in enumerate(events) if isinstance(event, WorkerLeaving)]
+        return bool(left) and any(isinstance(event, WorkerJoined) for event in events[left[0] :])
+
+    return scheduler_state(client, look)
 
 
 def saved(query):
@@ -127,7 +130,7 @@ def test_what_a_retired_worker_has_done_is_saved(connected, events, tmp_path, tu
     query = started(session, events, tmp_path)
     giver = held(client)[0]
     assert giver in client.retire_workers([giver])
-    check(events, query.result(60))
+    check(events, hurried(query, tmp_path))
     assert saved(query) == 1
 
 
@@ -139,7 +142,7 @@ def test_one_that_has_nothing_more_to_lose_goes_at_once(processes, events, tmp_p
     with tm.connect(processes.address, patience=600) as session:
         client = session._pool._client
         client.wait_for_workers(3, timeout=60)
-        query = started(session, events, tmp_path, 1e-3)
+        query = started(session, events, tmp_path)
         goes = others(client, held(client)[0])[0]
         assert goes in client.retire_workers([goes])
         assert not query.done
@@ -162,7 +165,7 @@ def test_what_a_worker_has_done_is_saved_when_it_gets_sigterm(
         query = started(session, events, tmp_path)
         giver = client.run(os.getppid)[held(client)[0]]
         os.kill(giver, signal.SIGTERM)
-        check(events, query.result(60))
+        check(events, hurried(query, tmp_path))
         assert saved(query) == 1
 
 
@@ -175,7 +178,7 @@ def test_all_but_one_are_retired(connected, events, tmp_path, turn):
     gone.append(held(client)[0])
     assert set(client.retire_workers(gone)) == set(gone)
     assert held(client) == [stays]
-    check(events, query.result(60))
+    check(events, hurried(query, tmp_path))
     saved(query)
 
 
@@ -195,7 +198,7 @@ def test_one_is_killed_while_a_partial_is_handed_on(connected, events, tmp_path,
     os.kill(pids[giver if dies == "the giver" else taker], signal.SIGKILL)
     if dies == "the giver":
         os.kill(pids[taker], signal.SIGCONT)
-    check(events, query.result(60))
+    check(events, hurried(query, tmp_path))
     retiring.join(20)
     assert not retiring.is_alive()
 
@@ -205,13 +208,13 @@ def test_one_is_killed_while_a_partial_is_handed_on(connected, events, tmp_path,
 def test_workers_with_a_lifetime_are_started_anew(processes, events, tmp_path, turn):  # noqa: F811
     """One stays, the other one is started anew every few seconds."""
     processes.add(1)
-    processes.add(1, 1, "--nanny", "--lifetime", "3 s", "--lifetime-restart")
+    processes.add(1, 1, "--nanny", "--lifetime", "8 s", "--lifetime-restart")
     with tm.connect(processes.address, silence=20, trace=100_000) as session:
-        query = started(session, events, tmp_path, 5e-4)
+        query = started(session, events, tmp_path, 3e-3)
         client = session._pool._client
-        until(lambda: query.done or joined(client) > 2, "it is there again")
+        until(lambda: query.done or is_there_again(client), "it is there again", 120)
         assert not query.done
-        check(events, query.result(120))
+        check(events, hurried(query, tmp_path))
         saved(query)
 
 
@@ -223,5 +226,5 @@ def test_a_cluster_that_is_scaled_down_loses_nothing(events, tmp_path):
     with LocalCluster(**options) as cluster, tm.connect(cluster, trace=100_000) as session:
         query = started(session, events, tmp_path)
         cluster.scale(1)
-        check(events, query.result(60))
+        check(events, hurried(query, tmp_path))
         saved(query)

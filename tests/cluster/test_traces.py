@@ -13,7 +13,7 @@ from treemill.scheduling import Policy, joined
 from tests.waiting import until
 
 from .processes import Processes
-from .queries import again, check, committed, started
+from .queries import again, check, committed, hurried, started
 
 
 def counted(rows):
@@ -69,7 +69,7 @@ def test_a_worker_that_was_killed_is_seen(tmp_path, files, turn):
             query = started(session, events, tmp_path, workers=2, trace=path)
             until(lambda: committed(client), "a commit")
             os.kill(committed(client)[0], signal.SIGKILL)
-            check(events, query.result(60))
+            check(events, hurried(query, tmp_path))
             report = query.report
     found = load(str(path))
     assert counted(found.rows) == report.processed
