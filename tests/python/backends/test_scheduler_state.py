@@ -347,12 +347,14 @@ def test_every_entry_once_whatever_is_retired_or_dies(nodes):
 
 def test_nothing_is_done_again_because_processes_are_retired():
     checked = 0
-    for seed in range(120):
+    for seed in range(1000):  # how many are retired in each world depends on the sizes of packets
         world = World(seed, hosts=4, kills=False, retires=True)
         live(world, seed)
         if not (world.discards or world.refusals):  # nobody was overtaken
             assert sum(world.packets.values()) == sum(FILES), seed
             checked += world.retired
+        if checked > 30:
+            break
     assert checked > 30
 
 
