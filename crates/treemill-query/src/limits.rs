@@ -67,6 +67,10 @@ pub(crate) const LISTS_IN_LISTS: usize = 7;
 pub(crate) const COMPARED_INTEGERS: usize = 8;
 /// Terms of a filter that become filters of their own; one of more is left whole.
 pub(crate) const FILTER_PARTS: usize = 64;
+/// Columns of a condition that are listed, so that others on the same columns are computed with it.
+pub(crate) const CONDITION_COLUMNS: usize = 64;
+/// Operations on a column in a row, of which a comparison is made one of the column itself.
+pub(crate) const BOUND_STEPS: usize = 16;
 /// Parts of a condition's form; one of more is like no other.
 pub(crate) const FORM_PARTS: usize = 64;
 /// Filters that are computed among the events of one beside them, if they are so many at least.

@@ -285,7 +285,7 @@ pub(crate) fn index(schema: &Schema) -> HashMap<&str, usize> {
     found
 }
 
-/// How many columns, and definitions of columns, a test's thread has come by in search of some.
+/// How many columns, definitions of columns and parts of conditions a test's thread has come by in search of some.
 #[cfg(test)]
 pub(crate) mod walked {
     use std::cell::Cell;

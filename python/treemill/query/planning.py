@@ -7,7 +7,7 @@ Pure: standard library, errors, axes and the query's description only.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from .quantities import Flow, Hist, Quantiles, Quantity, Scalar, Unique
 from .rows import Rows, Snapshot
 from .snapshot_target import check_variation
 from .specification import NumberedStep, PlacedBooking, Specification
-from .steps import Define, Filter, Relations, Step, Vary, affects, changed_by, mention
+from .steps import Define, Filter, Relations, Step, Vary, affects, changed_after, mention
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
@@ -74,18 +74,143 @@ class Plan:
         return set(self.names.get(booking.number, ())) - self.slots[booking.number].keys()
 
 
+class _Above:
+    """A place of a query with a step, whose constants and variations have been checked, and where
+    to go on above it. Thousands of bookings may stand on one way down, each below the one before:
+    they share what is above them, and nobody goes all the way up for each."""
+
+    def __init__(self, place: Place, parent: _Above | None) -> None:
+        assert place.step is not None
+        self.step: Step = place.step
+        self.parent = parent
+        self.depth: int = parent.depth + 1 if parent else 0
+        above = (parent.plain, parent.vary) if parent else (None, None)
+        is_vary = isinstance(self.step, Vary)
+        self.plain: _Above | None = above[0] if is_vary else self
+        """The nearest filter or definition, from here up."""
+        self.vary: _Above | None = self if is_vary else above[1]
+        """The nearest step with variations, from here up."""
+        if is_vary:
+            _check_varied(self, place.origin.chain)
+        else:
+            _check_constant(self.step, place.origin.chain)
+
+    @cached_property
+    def varied(self) -> dict[str, list[_Above]]:
+        """Names of the variations from here up, in order, each with the steps that have it, the
+        first one first."""
+        steps: list[_Above] = []
+        walk = self.vary
+        while walk is not None:
+            steps.append(walk)
+            walk = walk.parent.vary if walk.parent else None
+        varied: dict[str, list[_Above]] = {}
+        for each in reversed(steps):
+            assert isinstance(each.step, Vary)
+            for name in each.step.variation_names():
+                varied.setdefault(name, []).append(each)
+        return varied
+
+    def variations(self) -> Mapping[str, Sequence[_Above]]:
+        """The same as `varied`, found once for all places below one step with variations."""
+        return self.vary.varied if self.vary else {}
+
+    def defined(self) -> Iterator[str]:
+        """Names of the columns that were defined from here up, the nearest first."""
+        walk = self.plain
+        while walk is not None:
+            if isinstance(walk.step, Define) and not walk.step.is_param:
+                yield walk.step.name
+            walk = walk.parent.plain if walk.parent else None
+
+    def way(self, variation: str) -> Iterator[tuple[_Above, str | None]]:
+        """The places from here up whose steps count in a variation, each with its name as long as
+        there are steps above that have it: above them all is as without it."""
+        own = list(self.variations().get(variation, ()))
+        walk: _Above | None = self
+        while walk is not None:
+            tag = variation if own else None
+            if own and (walk.plain is None or own[-1].depth > walk.plain.depth):
+                walk = own.pop()
+            elif walk.plain is None:
+                return
+            else:
+                walk = walk.plain
+            yield walk, tag
+            walk = walk.parent
+
+
+class _Places:
+    """The places of a query, and what variations change at them."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, _Above | None] = {}
+        self._changed: dict[tuple[int, str], frozenset[str] | None] = {}
+        self._relations: dict[int, Relations] = {}
+
+    def above(self, place: Place) -> _Above | None:
+        """What is at a place and above it. None: no step. Raises QueryError for a constant or
+        varied column that cannot be."""
+        way: list[Place] = []
+        walk: Place | None = place
+        while walk is not None and walk.step is not None and id(walk) not in self._known:
+            way.append(walk)
+            walk = walk.parent
+        known = self._known.get(id(walk))
+        for each in reversed(way):
+            known = self._known[id(each)] = _Above(each, known)
+        return known
+
+    def names(self, booking: Booking) -> list[str]:
+        """Names of all variations above a booking, in order, without the nominal one."""
+        above = self.above(booking.node)
+        return list(above.variations()) if above else []
+
+    def variations(self, booking: Booking) -> list[str]:
+        """Names of the variations that change the booking's value, the nominal one first."""
+        above = self.above(booking.node)
+        if above is None or above.vary is None:
+            return [NOMINAL]
+        exprs = booking.wanted.expressions()
+        known = self._relations.get(id(booking.node.origin))
+        if known is None:
+            known = self._relations[id(booking.node.origin)] = _relations(booking.node)
+        affecting = (
+            name
+            for name in above.variations()
+            if mention(exprs, self._changed_at(above, name, known), known)
+        )
+        return [NOMINAL, *affecting]
+
+    def _changed_at(self, above: _Above, variation: str, known: Relations) -> frozenset[str] | None:
+        """The columns that are others there in the variation; see `changed_by`."""
+        way: list[_Above] = []
+        changed: frozenset[str] | None = frozenset()
+        for each, tag in above.way(variation):
+            if tag is None:
+                break
+            if (id(each), variation) in self._changed:
+                changed = self._changed[id(each), variation]
+                break
+            way.append(each)
+        for each in reversed(way):
+            changed = changed_after(changed, each.step, variation, known)
+            self._changed[id(each), variation] = changed
+        return changed
+
+
 class _Numbering:
     """Numbers the nodes' steps, parents first. A step has a number for each variation in which it
     differs."""
 
     def __init__(self) -> None:
+        self.places = _Places()
         self.steps: list[NumberedStep] = []
         self.words: set[str] = set()
         """All names and attributes in expressions."""
         self.provided: dict[str, ExternalFunction] = {}
         """What expressions call that is no function of the language."""
         self._index: dict[tuple[int, str | None], int | None] = {}
-        self._places: dict[tuple[int, str], int | None] = {}
         self._actions: dict[int, Mapping[str, object]] = {}
 
     def specification(self, booked: Sequence[PlacedBooking]) -> Specification:
@@ -94,39 +219,36 @@ class _Numbering:
 
     def at(self, node: Place, variation: str) -> int | None:
         """The number of the last step above a place in a variation; None: there is no step."""
-        key = (id(node), variation)
-        if key not in self._places:
-            self._places[key] = self._number(node, variation)
-        return self._places[key]
-
-    def _number(self, node: Place, variation: str) -> int | None:
+        above = self.places.above(node)
+        way: list[tuple[_Above, str | None]] = []
         index: int | None = None
-        tag: str | None = None
-        defined: set[str] = set()
-        for each in steps_to(node):
-            step = each.step
-            assert step is not None
-            varied = step.defines(variation) if isinstance(step, Vary) else []
-            tag = variation if varied else tag
-            if isinstance(step, Vary) and varied:
-                varied = [*step.required(defined), *varied]
-            elif isinstance(step, Define) and not step.is_param:
-                defined.add(step.name)
-            key = (id(each), tag)
-            if key in self._index:
-                index = self._index[key]
-                continue
-            added: Sequence[Filter | Define] = varied if isinstance(step, Vary) else [step]
-            for one in added:
-                self.words |= one.expr.words
-                if (constants := one.expr.provided) is not None:
-                    self.provided[constants.identity] = constants
-                numbered: NumberedStep = {"parent": index, "action": self._action(one, step)}
-                if tag:
-                    numbered["variation"] = tag
-                self.steps.append(numbered)
-                index = len(self.steps) - 1
-            self._index[key] = index
+        for each, tag in above.way(variation) if above else ():
+            if (id(each), tag) in self._index:
+                index = self._index[id(each), tag]
+                break
+            way.append((each, tag))
+        for each, tag in reversed(way):
+            index = self._index[id(each), tag] = self._number(each, tag, index)
+        return index
+
+    def _number(self, above: _Above, tag: str | None, index: int | None) -> int | None:
+        """Numbers the step of a place, in the variation `tag`, after the step `index`."""
+        step = above.step
+        added: Sequence[Filter | Define]
+        if isinstance(step, Vary):
+            assert tag is not None
+            added = [*step.required(lambda: set(above.defined())), *step.defines(tag)]
+        else:
+            added = [step]
+        for one in added:
+            self.words |= one.expr.words
+            if (constants := one.expr.provided) is not None:
+                self.provided[constants.identity] = constants
+            numbered: NumberedStep = {"parent": index, "action": self._action(one, step)}
+            if tag:
+                numbered["variation"] = tag
+            self.steps.append(numbered)
+            index = len(self.steps) - 1
         return index
 
     def _action(self, one: Filter | Define, step: Step) -> Mapping[str, object]:
@@ -137,36 +259,6 @@ class _Numbering:
         if known is None:
             known = self._actions[id(step)] = one.to_json()
         return known
-
-
-class _Above:
-    """What is above a place of a query: its steps, which have been checked, the names of their
-    variations, and what each of these changes. Bookings at one place share it, because to find out
-    takes longer than all else of a plan."""
-
-    def __init__(self, node: Place) -> None:
-        self.steps = _check_constants(node)
-        self.is_varied = any(isinstance(step, Vary) for step in self.steps)
-        if self.is_varied:
-            _check_varied(node)
-        self.names = _varied(self.steps)
-        self._node = node
-
-    # A query without variations needs neither of these.
-
-    @cached_property
-    def _known(self) -> Relations:
-        return _relations(self._node)
-
-    @cached_property
-    def _changed(self) -> Callable[[str], frozenset[str] | None]:
-        return cache(lambda variation: changed_by(self.steps, variation, self._known))
-
-    def variations(self, booking: Booking) -> list[str]:
-        """Names of the variations that change the booking's value, the nominal one first."""
-        exprs = booking.wanted.expressions()
-        affecting = (n for n in self.names if mention(exprs, self._changed(n), self._known))
-        return [NOMINAL, *affecting]
 
 
 def plan(
@@ -180,13 +272,12 @@ def plan(
     booked: list[PlacedBooking] = []
     planned = Plan()
     counts: dict[tuple[int | None, str | None], int] = {}
-    above = cache(_Above)
+    places = numbering.places
     for booking in bookings:
-        steps = above(booking.node)
-        wanted, variations = files.get(booking.number, booking.wanted), [NOMINAL]
-        if steps.is_varied:
-            planned.names[booking.number] = steps.names
-            variations = steps.variations(booking)
+        wanted = files.get(booking.number, booking.wanted)
+        if names := places.names(booking):
+            planned.names[booking.number] = names
+        variations = places.variations(booking)
         numbering.words.update(*[expr.words for expr in wanted.expressions()])
         if isinstance(wanted, Hist):
             fixed = (axes or {}).get(booking.number) or wanted.axes
@@ -276,12 +367,6 @@ def _relations(node: Place) -> Relations:
     return Relations(counters, cache(chain.referred), cache(chain.called))
 
 
-def _varied(steps: Sequence[Step]) -> list[str]:
-    """Names of all variations, each once."""
-    names = (step.variation_names() for step in steps if isinstance(step, Vary))
-    return list(dict.fromkeys(name for each in names for name in each))
-
-
 def _known(axis: Axis) -> FixedAxis:
     if not isinstance(axis, FixedAxis):
         raise QueryError("the range of an automatic axis is not known before a pass over the data")
@@ -300,7 +385,7 @@ def extents(
     booked: list[PlacedBooking] = []
     known: dict[tuple[int | None, str], int] = {}
     places: dict[tuple[int, int], list[int]] = {}
-    above = cache(_Above)
+    varied = numbering.places.variations
     for booking in bookings:
         wanted = booking.wanted
         if not isinstance(wanted, Hist):
@@ -317,7 +402,7 @@ def extents(
             if isinstance(axis, AutomaticAxis) and axis.most:
                 wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
             numbers = places.setdefault((booking.number, dimension), [])
-            for variation in above(booking.node).variations(booking) if grows else [NOMINAL]:
+            for variation in varied(booking) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
                 for asked in wanted_here:
                     numbering.words.update(*(expr.words for expr in asked.expressions()))
@@ -329,46 +414,40 @@ def extents(
     return numbering.specification(booked), places
 
 
-def _check_constants(node: Place) -> list[Step]:
-    """The steps above a booking. Raises QueryError if a constant for expressions has the name of a
-    branch, because a reader could not tell which of the two is meant."""
-    places = steps_to(node)
-    for each in places:
-        if isinstance(each.step, Define) and each.step.is_param:
-            name = each.step.name
-            chain = each.origin.chain
-            if name in chain.branches or name in chain.constant_names:
-                kind = "branch" if name in chain.branches else "item of the metadata"
-                message = f"the constant {name} hides the {kind} of this name: call it otherwise, "
-                raise QueryError(f"{message}or define() the column anew")
-    return [each.step for each in places if each.step is not None]
+def _check_constant(step: Step, chain: Chain) -> None:
+    """Raises QueryError if a constant for expressions has the name of a branch, because a reader
+    could not tell which of the two is meant."""
+    if isinstance(step, Define) and step.is_param:
+        name = step.name
+        if name in chain.branches or name in chain.constant_names:
+            kind = "branch" if name in chain.branches else "item of the metadata"
+            message = f"the constant {name} hides the {kind} of this name: call it otherwise, "
+            raise QueryError(f"{message}or define() the column anew")
 
 
-def _check_varied(node: Place) -> None:
+def _check_varied(above: _Above, chain: Chain) -> None:
     """Raises QueryError if a column is varied that does not exist: it would change nothing."""
-    for each in steps_to(node):
-        if not isinstance(each.step, Vary) or each.parent is None:
+    assert isinstance(above.step, Vary)
+    stored = (chain.branches, chain.aliases, chain.constant_names)
+    for name in above.step.columns:
+        if any(name in names for names in stored) or name in above.defined():
             continue
-        chain = each.origin.chain
-        known = {*chain.branches, *chain.aliases, *chain.constant_names}
-        above = [node.step for node in steps_to(each)]
-        defined = {step.name for step in above if isinstance(step, Define) and not step.is_param}
-        known |= defined
-        for name in each.step.columns:
-            starts = (f"{name}_", f"{name}.")
-            is_known = name in known or any(column.startswith(starts) for column in known)
-            # Whether what was defined has such a member, the core knows: see Vary.required.
-            is_known = is_known or _owner(name, ".") in defined
-            if not is_known and not chain.has_default(name) and name not in _shortened(chain):
-                hint = chain.hint(name)
-                if (owner := _owner(name, "_")) in defined:
-                    hint = f": write {owner}.{name[len(owner) + 1 :]}"
-                raise QueryError(
-                    f"there is no column {name} that vary() could change{hint}",
-                    suggestions=() if hint else near(name, known),
-                    column=name,
-                    file=chain.files[chain.first],
-                )
+        defined = set(above.defined())
+        known = {name for names in stored for name in names} | defined
+        starts = (f"{name}_", f"{name}.")
+        is_known = any(column.startswith(starts) for column in known)
+        # Whether what was defined has such a member, the core knows: see Vary.required.
+        is_known = is_known or _owner(name, ".") in defined
+        if not is_known and not chain.has_default(name) and name not in _shortened(chain):
+            hint = chain.hint(name)
+            if (owner := _owner(name, "_")) in defined:
+                hint = f": write {owner}.{name[len(owner) + 1 :]}"
+            raise QueryError(
+                f"there is no column {name} that vary() could change{hint}",
+                suggestions=() if hint else near(name, known),
+                column=name,
+                file=chain.files[chain.first],
+            )
 
 
 def _owner(name: str, sign: str) -> str:

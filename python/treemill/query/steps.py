@@ -31,6 +31,7 @@ __all__ = [
     "Step",
     "Vary",
     "affects",
+    "changed_after",
     "changed_by",
     "check_weight",
     "mention",
@@ -149,10 +150,12 @@ class Vary:
         named = zip(self.columns, varied, strict=True)
         return values + [Define(name, column(new)) for name, new in named]
 
-    def required(self, defined: AbstractSet[str]) -> list[Define]:
+    def required(self, defined: Callable[[], AbstractSet[str]]) -> list[Define]:
         """Steps that fail if this one varies members that there are not, of what was defined under
         these names: no other step need mention them."""
-        members = [name for name in self.columns if name.partition(".")[0] in defined - {name}]
+        dotted = [name for name in self.columns if "." in name]
+        known = defined() if dotted else frozenset()
+        members = [name for name in dotted if name.partition(".")[0] in known]
         return [Define(f"{name}@", parse(name)) for name in members]
 
 
@@ -243,23 +246,30 @@ def affects(
 def changed_by(steps: Sequence[Step], variation: str, known: Relations) -> frozenset[str] | None:
     """The columns that are others after these steps in the variation. None: other entries are
     left, so that all can be others."""
-    changed: set[str] = set()
+    changed: frozenset[str] | None = frozenset()
     for step in steps:
-        if isinstance(step, Vary):
-            if step.exprs(variation) is not None:
-                changed |= set(step.columns)
-        elif isinstance(step, Filter):
-            if _mentions(step.expr, changed, known):
-                return None
-        elif _mentions(step.expr, changed, known):
-            changed.add(step.name)
-        else:
-            changed.discard(step.name)
-    return frozenset(changed)
+        changed = changed_after(changed, step, variation, known)
+    return changed
+
+
+def changed_after(
+    changed: frozenset[str] | None, step: Step, variation: str, known: Relations
+) -> frozenset[str] | None:
+    """The columns that are others after one more step in the variation, if these were before."""
+    if changed is None:
+        return None
+    if isinstance(step, Vary):
+        return changed if step.exprs(variation) is None else changed.union(step.columns)
+    is_other = _mentions(step.expr, changed, known)
+    if isinstance(step, Filter):
+        return None if is_other else changed
+    if is_other == (step.name in changed):
+        return changed
+    return changed | {step.name} if is_other else changed - {step.name}
 
 
 def mention(exprs: Iterable[Expression], changed: frozenset[str] | None, known: Relations) -> bool:
-    """True if the values of some of these expressions can be others, if `changed_by` gives this."""
+    """True if the values of some of these expressions can be others, after such steps."""
     return changed is None or any(_mentions(expr, changed, known) for expr in exprs)
 
 

@@ -1,6 +1,5 @@
 """What one file costs does not grow with the number of the others."""
 
-import sys
 import threading
 
 import numpy as np
@@ -10,6 +9,7 @@ from treemill.data.chain import Chain
 from treemill.data.chain_trees import ChainTrees, Sizes
 from treemill.workers.file_query import PerFile
 
+from tests.python.interpreter import steps
 from tests.python.written import write
 
 N = 40
@@ -20,25 +20,6 @@ def files(core, tmp_path):
     """Files of which the last one has one branch more."""
     made = [write(tmp_path / f"{n:02}.root", "t", x=np.full(10, n)) for n in range(N - 1)]
     return [*made, write(tmp_path / "last.root", "t", x=np.full(10, N), y=np.ones(10))]
-
-
-def steps(does):
-    """Steps of Python's interpreter."""
-    seen = 0
-
-    def trace(frame, what, argument):
-        nonlocal seen
-        seen += 1
-        frame.f_trace_opcodes = True
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        does()
-    finally:
-        sys.settrace(before)
-    return seen
 
 
 def test_a_file_is_opened_with_as_few_steps_among_many(files):

@@ -4,6 +4,9 @@
 
 use super::{Compiler, Constant, Graph, NodeId, Op, Type};
 use crate::kernel::{Arithmetic, Compare, Map, arithmetic, comparison};
+use crate::limits::BOUND_STEPS;
+#[cfg(test)]
+use crate::schema::walked;
 
 /// An operation with a constant: of all numbers that are not NaN it makes none that is, and their order stays or turns.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +135,11 @@ impl Compiler<'_> {
         };
         let (mut steps, mut column) = (Vec::new(), value);
         while let Some((step, of)) = Step::of(&self.graph, column) {
+            #[cfg(test)]
+            walked::one_more();
+            if steps.len() >= BOUND_STEPS {
+                return given;
+            }
             steps.push(step);
             column = of;
         }

@@ -1,11 +1,14 @@
 //! Splits a filter at `and` into several filters, the cheap ones first. For `a and b`, the columns of `b` are read
 //! only for events that pass `a`.
 
-use super::fast_maps::FastSet;
-use super::{Compiler, Constant, EVENT, LevelId, NodeId, Op};
+use super::fast_maps::FastMap;
+use super::needs::Want;
+use super::{Compiler, Constant, EVENT, NodeId, Op};
 use crate::kernel::Map;
-use crate::limits::FILTER_PARTS;
-use std::collections::BTreeSet;
+use crate::limits::{CONDITION_COLUMNS, FILTER_PARTS};
+#[cfg(test)]
+use crate::schema::walked;
+use std::rc::Rc;
 
 /// How much work a condition is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,33 +23,76 @@ enum Cost {
 
 struct Conjunct {
     condition: NodeId,
-    work: Cost,
-    columns: BTreeSet<usize>,
+    work: Work,
+}
+
+/// How much work a value is, and the columns that it needs.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    cost: Cost,
+    /// In order. `None`: they are too many to list.
+    columns: Option<Rc<[usize]>>,
+}
+
+/// What values and the levels of lists are of work. Each is looked at once, however many filters need it.
+pub(super) type Works = FastMap<Want, Work>;
+
+impl Work {
+    /// Nothing is done, and nothing needed.
+    fn none() -> Self {
+        Self {
+            cost: Cost::Event,
+            columns: Some(Rc::new([])),
+        }
+    }
+
+    /// Adds what is needed before.
+    fn add(&mut self, other: &Self) {
+        self.cost = self.cost.max(other.cost);
+        if let (Some(own), Some(others)) = (&self.columns, &other.columns) {
+            let contains = |all: &[usize], some: &[usize]| {
+                some.iter().all(|column| all.binary_search(column).is_ok())
+            };
+            self.columns = if contains(own, others) {
+                return;
+            } else if contains(others, own) {
+                Some(Rc::clone(others))
+            } else {
+                let mut both = [&**own, &**others].concat();
+                both.sort_unstable();
+                both.dedup();
+                (both.len() <= CONDITION_COLUMNS).then(|| both.into())
+            };
+        } else {
+            self.columns = None;
+        }
+    }
+
+    /// Whether both are known to be as much work on the same columns.
+    fn is_alike(&self, other: &Self) -> bool {
+        self.cost == other.cost && self.columns.is_some() && self.columns == other.columns
+    }
 }
 
 impl Compiler<'_> {
     /// Conditions that all hold for the events that pass `mask`, and for no others, in the order in
     /// which they are best computed.
     pub(crate) fn conjuncts(&mut self, mask: NodeId) -> Vec<NodeId> {
-        let Some(found) = self.terms(mask) else {
-            return vec![mask];
+        let found = match self.terms(mask) {
+            None => return vec![mask],
+            Some(found) if found.len() < 2 => return found,
+            Some(found) => found,
         };
         let mut parts: Vec<Conjunct> = Vec::new();
         for condition in found {
-            let (work, columns) = self.work(condition);
+            let work = self.work(condition);
             // Terms that need the same columns are computed together.
-            match parts.iter_mut().find(|part| part.columns == columns) {
-                Some(part) if part.work == work => {
-                    part.condition = self.both(part.condition, condition);
-                }
-                _ => parts.push(Conjunct {
-                    condition,
-                    work,
-                    columns,
-                }),
+            match parts.iter_mut().find(|part| part.work.is_alike(&work)) {
+                Some(part) => part.condition = self.both(part.condition, condition),
+                None => parts.push(Conjunct { condition, work }),
             }
         }
-        parts.sort_by_key(|part| part.work);
+        parts.sort_by_key(|part| part.work.cost);
         parts.into_iter().map(|part| part.condition).collect()
     }
 
@@ -73,40 +119,76 @@ impl Compiler<'_> {
         Some(terms)
     }
 
-    /// How much work a condition is, and the columns that it needs.
-    fn work(&self, id: NodeId) -> (Cost, BTreeSet<usize>) {
-        let mut columns = BTreeSet::new();
-        let mut work = Cost::Event;
-        let (mut nodes, mut levels) = (vec![id], Vec::<LevelId>::new());
-        let (mut seen, mut seen_levels) = (FastSet::default(), FastSet::from_iter([EVENT]));
-        loop {
-            if let Some(id) = nodes.pop() {
-                if !seen.insert(id) {
-                    continue;
+    /// How much work a value is, and the columns that it needs. Without recursion: a value that thousands of
+    /// definitions lead to is as deep.
+    fn work(&mut self, id: NodeId) -> Work {
+        let mut stack = vec![Want::Node(id)];
+        while let Some(want) = stack.last().copied() {
+            #[cfg(test)]
+            walked::one_more();
+            if self.works.contains_key(&want) {
+                stack.pop();
+                continue;
+            }
+            let mut work = self.own_work(want);
+            let mut is_known = true;
+            for before in self.wants_of(want) {
+                match self.works.get(&before) {
+                    Some(known) => work.add(known),
+                    None => {
+                        is_known = false;
+                        stack.push(before);
+                    }
                 }
-                let node = self.graph.node(id);
-                if let Op::Column(column) = node.op {
-                    columns.insert(column);
+            }
+            if is_known {
+                self.works.insert(want, work);
+                stack.pop();
+            }
+        }
+        let known = self.works.get(&Want::Node(id)).cloned();
+        known.unwrap_or_else(Work::none)
+    }
+
+    /// The work of a value or a level without what it is made of.
+    fn own_work(&self, want: Want) -> Work {
+        let mut work = Work::none();
+        match want {
+            Want::Node(id) => {
+                if let Op::Column(column) = self.graph.node(id).op {
+                    work.columns = Some(Rc::new([column]));
                 }
-                if let Op::Len(level) = node.op {
-                    levels.push(level);
-                }
-                nodes.extend(&node.inputs);
-                levels.push(node.level);
-            } else if let Some(level) = levels.pop() {
-                if !seen_levels.insert(level) {
-                    continue;
-                }
-                let level = self.graph.level(level);
-                work = work.max(match level.kind.expands() {
+            }
+            Want::Offsets(EVENT) => (),
+            Want::Offsets(level) => {
+                work.cost = match self.graph.level(level).kind.expands() {
                     true => Cost::Combinations,
                     false => Cost::Lists,
-                });
-                nodes.extend(level.kind.node());
-                levels.extend(level.kind.sources());
-                levels.push(level.parent);
-            } else {
-                return (work, columns);
+                }
+            }
+        }
+        work
+    }
+
+    /// The values and levels that a value or a level is made of.
+    fn wants_of(&self, want: Want) -> Vec<Want> {
+        match want {
+            Want::Node(id) => {
+                let node = self.graph.node(id);
+                let len = match node.op {
+                    Op::Len(level) => Some(level),
+                    _ => None,
+                };
+                let inputs = node.inputs.iter().copied().map(Want::Node);
+                let levels = len.into_iter().chain([node.level]).map(Want::Offsets);
+                inputs.chain(levels).collect()
+            }
+            Want::Offsets(EVENT) => Vec::new(),
+            Want::Offsets(level) => {
+                let level = self.graph.level(level);
+                let levels = level.kind.sources().iter().copied().chain([level.parent]);
+                let node = level.kind.node().map(Want::Node);
+                node.into_iter().chain(levels.map(Want::Offsets)).collect()
             }
         }
     }

@@ -164,6 +164,8 @@ pub(crate) struct Compiler<'a> {
     /// How members that refer to others are known.
     relations: &'a Relations,
     callees: Vec<Callee>,
+    /// How much work the conditions are that filters are split into.
+    works: conjuncts::Works,
     /// The expression that is being compiled, for errors of its functions.
     text: String,
     visited: usize,
@@ -190,6 +192,7 @@ impl<'a> Compiler<'a> {
             functions,
             relations,
             callees: Vec::new(),
+            works: conjuncts::Works::default(),
             text: String::new(),
             visited: 0,
             depth: 0,

@@ -153,3 +153,59 @@ fn names_are_found_among_thousands_of_definitions_without_a_look_at_each() -> Re
     );
     Ok(())
 }
+
+/// How many parts of conditions are come by to compile a chain of as many definitions, each of the one before, and
+/// filters on them of one term or two.
+fn walked_by_filters(steps: usize, is_split: bool) -> Result<usize, Failure> {
+    let name = |id: &str| json!({"kind": "name", "id": id, "at": [0, 1]});
+    let constant = |x: f64| json!({"kind": "const", "value": x, "at": [0, 1]});
+    let more = |left: Value, right: Value| {
+        json!({
+            "kind": "compare", "left": left, "ops": [">"], "rights": [right], "at": [0, 1],
+        })
+    };
+    let chain = (0..steps).map(|i| {
+        let before = (i.div_ceil(2) * 2).checked_sub(2);
+        let before = before.map_or("x".to_owned(), |i| format!("d_{i}"));
+        let left = name(&before);
+        let action = if i % 2 == 0 {
+            let tree = json!({
+                "kind": "binary", "op": "+", "left": left, "right": constant(1.0), "at": [0, 1],
+            });
+            let expr = json!({"text": "a sum", "tree": tree});
+            json!({"kind": "define", "name": format!("d_{i}"), "expr": expr})
+        } else {
+            let one = more(left, constant(-1.0));
+            let other = more(name("y"), constant(i as f64));
+            let tree = match is_split {
+                true => json!({"kind": "bool", "op": "and", "values": [one, other], "at": [0, 1]}),
+                false => one,
+            };
+            json!({"kind": "filter", "expr": {"text": "a condition", "tree": tree}})
+        };
+        json!({"parent": i.checked_sub(1), "action": action})
+    });
+    let chain: Vec<Value> = chain.collect();
+    let bookings = json!([{"at": steps.checked_sub(1), "result": {"kind": "count"}}]);
+    let spec: Spec =
+        serde_json::from_value(json!({"version": 1, "steps": chain, "bookings": bookings}))?;
+    let fields = ["x", "y"].map(|name| Field::new(name, ColumnType::Scalar(DType::F64)));
+    walked::since();
+    Query::compile(&spec, &Schema::new(fields.into()))?;
+    Ok(walked::since())
+}
+
+#[test]
+fn conditions_on_thousands_of_definitions_are_not_looked_through_for_each_filter()
+-> Result<(), Failure> {
+    let (few, many) = (200, 2000);
+    for is_split in [false, true] {
+        let few_walked = walked_by_filters(few, is_split)?;
+        let many_walked = walked_by_filters(many, is_split)?;
+        assert!(
+            many_walked < few_walked * (many / few) * 2,
+            "{few_walked}, {many_walked}"
+        );
+    }
+    Ok(())
+}
