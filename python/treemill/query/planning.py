@@ -75,14 +75,16 @@ class Plan:
 
 
 class _Above:
-    """A place of a query with a step, whose constants and variations have been checked, and where
-    to go on above it. Thousands of bookings may stand on one way down, each below the one before:
-    they share what is above them, and nobody goes all the way up for each."""
+    """A place of a query with a step, and where to go on above it. Thousands of bookings may stand
+    on one way down, each below the one before: they share what is above them, and nobody goes all
+    the way up for each."""
 
     def __init__(self, place: Place, parent: _Above | None) -> None:
         assert place.step is not None
         self.step: Step = place.step
         self.parent = parent
+        self._origin = place.origin
+        self._is_checked = False
         self.depth: int = parent.depth + 1 if parent else 0
         above = (parent.plain, parent.vary) if parent else (None, None)
         is_vary = isinstance(self.step, Vary)
@@ -90,10 +92,21 @@ class _Above:
         """The nearest filter or definition, from here up."""
         self.vary: _Above | None = self if is_vary else above[1]
         """The nearest step with variations, from here up."""
-        if is_vary:
-            _check_varied(self, place.origin.chain)
-        else:
-            _check_constant(self.step, place.origin.chain)
+
+    def check(self) -> None:
+        """Raises QueryError for a constant or varied column, from here up, that cannot be. It looks
+        at the columns of the first file."""
+        walk: _Above | None = self
+        unchecked: list[_Above] = []
+        while walk is not None and not walk._is_checked:
+            unchecked.append(walk)
+            walk = walk.parent
+        for each in reversed(unchecked):
+            if isinstance(each.step, Vary):
+                _check_varied(each, each._origin.chain)
+            else:
+                _check_constant(each.step, each._origin.chain)
+            each._is_checked = True
 
     @cached_property
     def varied(self) -> dict[str, list[_Above]]:
@@ -149,8 +162,7 @@ class _Places:
         self._relations: dict[int, Relations] = {}
 
     def above(self, place: Place) -> _Above | None:
-        """What is at a place and above it. None: no step. Raises QueryError for a constant or
-        varied column that cannot be."""
+        """What is at a place and above it. None: no step."""
         way: list[Place] = []
         walk: Place | None = place
         while walk is not None and walk.step is not None and id(walk) not in self._known:
@@ -161,14 +173,23 @@ class _Places:
             known = self._known[id(each)] = _Above(each, known)
         return known
 
-    def names(self, booking: Booking) -> list[str]:
-        """Names of all variations above a booking, in order, without the nominal one."""
+    def _checked(self, booking: Booking) -> _Above | None:
+        """What is above a booking, of which the constants and variations can be."""
         above = self.above(booking.node)
+        if above is not None:
+            above.check()
+        return above
+
+    def names(self, booking: Booking) -> list[str]:
+        """Names of all variations above a booking, in order, without the nominal one. Raises
+        QueryError for a constant or varied column that cannot be."""
+        above = self._checked(booking)
         return list(above.variations()) if above else []
 
     def variations(self, booking: Booking) -> list[str]:
-        """Names of the variations that change the booking's value, the nominal one first."""
-        above = self.above(booking.node)
+        """Names of the variations that change the booking's value, the nominal one first. Raises
+        QueryError as `names` does."""
+        above = self._checked(booking)
         if above is None or above.vary is None:
             return [NOMINAL]
         exprs = booking.wanted.expressions()

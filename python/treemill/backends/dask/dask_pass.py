@@ -27,7 +27,7 @@ from .scheduler_client import PartialLost, SchedulerClient
 __all__ = ["DaskPass"]
 
 # What a pass on a cluster has merged, as this process gets it: from the workers that hold it, and
-# what a checkpoint had before. Knows no end of the pass: dask_pass.py says when to fetch the
+# what a checkpoint had before. Knows no end of the pass: `DaskPass` says when to fetch the
 # result.
 
 

@@ -29,7 +29,7 @@ class Participant:
     loaded: bool = False
     """Whether it has loaded the task."""
     place: str | None = None
-    """The name of its host for the packetizer, once it has loaded the task; see places.py."""
+    """The name of its host for the packetizer, once it has loaded the task; see `HostNames`."""
     leaving: bool = False
     """Whether it will go: then it gets no more work."""
     merger: int | None = None
