@@ -111,7 +111,7 @@ impl Counters {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// Bytes that sources were asked for and gave.
+    /// Bytes that near sources gave and far ones were asked for.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
