@@ -111,6 +111,9 @@ class Host:
         elif isinstance(message, Act) and getattr(message.action, "worker", None) in self.orders:
             self.orders[message.action.worker].append(message)
 
+    def cannot_reach(self, address):
+        return address in self.world.unreachable and address != self.address
+
     def step(self, worker):
         """A worker carries out its order."""
         act = self.orders[worker].pop(0)
@@ -136,7 +139,7 @@ class Host:
         partial, there = self.partials.pop(worker), self.world.hosts.get(address)
         number = self.handed.get((worker, merger), 0)
         try:
-            if there is None or merger not in there.mergers:
+            if there is None or merger not in there.mergers or self.cannot_reach(address):
                 raise RefusedByMerger
             assert act.covers == ranges_in(partial), "the ledger knows what the partial has"
             there.mergers[merger].take(worker, number, act.covers, lambda: partial)
@@ -158,7 +161,8 @@ class Host:
         message = self.fetches.pop(0)
         there, mine = self.world.hosts.get(message.address), self.mergers[message.merger]
         try:
-            if there is None or message.giver not in there.mergers:
+            lacks = there is None or message.giver not in there.mergers
+            if lacks or self.cannot_reach(message.address):
                 raise RefusedByMerger
             commits, covers, data = there.mergers[message.giver].read()
             assert commits == message.commits
@@ -186,7 +190,7 @@ class World:
     def __init__(self, seed, hosts=3, nodes=2, kills=True, retires=False):
         self.chance = random.Random(seed)
         self.nodes, self.retires = nodes, retires
-        self.leaving = set()
+        self.leaving, self.unreachable = set(), set()
         self.packets, self.discards, self.refusals, self.handed_on, self.retired = {}, 0, 0, 0, 0
         self.now = 0.0
         self.scheduler_state = SchedulerState(lambda: self.now)
@@ -332,6 +336,14 @@ def live(world, seed):
 def test_every_entry_once_whatever_dies(part):
     for seed in range(part * HISTORIES // 4, (part + 1) * HISTORIES // 4):
         live(World(seed), seed)
+
+
+@pytest.mark.parametrize("nodes", [1, 4])
+def test_a_process_that_others_cannot_reach_does_not_merge_for_ever(nodes):
+    for seed in range(10):
+        world = World(seed, hosts=4, nodes=nodes, kills=False)
+        world.unreachable = {min(world.hosts)}
+        live(world, seed)
 
 
 @pytest.mark.parametrize("nodes", [3, 9])

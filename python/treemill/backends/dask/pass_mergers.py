@@ -34,6 +34,8 @@ class Participant:
     """Whether it will go: then it gets no more work."""
     merger: int | None = None
     """The merger that it is."""
+    unreached: int = 0
+    """How often others could not reach it as a merger."""
     counted: KnownCounters = field(default_factory=KnownCounters)
     """Its counters."""
 
@@ -125,8 +127,11 @@ class PassMergers:
 
     def elect(self, host: str, processes: Iterable[Participant]) -> Participant | None:
         """Makes a process of this host a merger, if it has none; of any host if there is no merger
-        at all. Those that leave do not count."""
+        at all. Those that leave do not count, nor do those that others could not reach, as long as
+        there are others: else the same one would be elected, and lose what it has, for ever."""
         able = [each for each in processes if each.loaded and not each.leaving]
+        least = min((each.unreached for each in able), default=0)
+        able = [each for each in able if each.unreached == least]
         here = [each for each in able if each.host == host] or able
         if not here or any(each.merger is not None for each in here):
             return None

@@ -358,6 +358,7 @@ class PassScheduler:
         holder = self._mergers.at(message.merger)
         if holder is None or holder.merger != message.merger:
             return  # it is known to be lost: that was the answer
+        holder.unreached += 1
         self._replace(holder, message.merger)
         self._send_message(holder.address, Drop(self.name, message.merger))
         self._report_lost_workers()
