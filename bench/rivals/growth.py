@@ -22,8 +22,6 @@ _BINS = (100, 0.0, 100.0)
 _PAIRS = (
     "auto p = ROOT::VecOps::Combinations(X, 2); return {0} * Sum(Take(X, p[0]) * Take(X, p[1]));"
 )
-_MOST_STEPS = 100
-"""RDataFrame compiles longer chains for minutes."""
 _WRITERS = """
 #include <ROOT/RNTupleModel.hxx>
 #include <ROOT/RNTupleWriter.hxx>
@@ -150,8 +148,6 @@ class _RDataFrame:
         return sum(varied[key].Integral(0, _BINS[0] + 1) for key in varied.GetKeys())
 
     def steps(self, path: str, size: int, turn: int) -> Any:
-        if size > _MOST_STEPS:
-            raise NotImplementedError("compiles for minutes")
         node = self._root.RDataFrame(TREE, path).Define("v0", f"double({COLUMN})")
         for step in range(1, size // 2 + 1):
             node = node.Define(f"v{step}", f"v{step - 1} + {turn + 2}").Filter(f"v{step} > -1")
