@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import zip_longest
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = [
     "BranchRow",
@@ -271,11 +274,18 @@ def _folded(texts: Sequence[str], widths: Sequence[int]) -> Iterable[Sequence[st
 @lru_cache(1000)
 def _wrapped(text: str, width: int) -> list[str]:
     """Between words where it can be."""
-    from rich.console import Console  # start-up
-    from rich.text import Text
+    from rich.text import Text  # start-up
 
-    lines = Text(text).wrap(Console(), width, overflow="fold")
+    lines = Text(text).wrap(_console(), width, overflow="fold")
     return [line.plain for line in lines]
+
+
+@cache
+def _console() -> Console:
+    """What rich wants for wrapping. One for all cells: making it looks through the environment."""
+    from rich.console import Console  # start-up
+
+    return Console()
 
 
 def _padded(text: str, width: int, column: int) -> str:
