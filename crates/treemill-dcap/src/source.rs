@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use treemill_source::{
     Bytes, Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets,
 };
-use treemill_transfer::{insist, wait};
+use treemill_transfer::{Trouble, insist, wait};
 
 /// A file of dCache. When its pool is lost, the door is asked for it again.
 pub struct DcapSource {
@@ -48,7 +48,7 @@ impl DcapSource {
     pub fn open(url: &str) -> Result<Self, SourceError> {
         let (owned, name) = (url.to_owned(), shown(url));
         let opening = async move { Ok(DcapSource::opened(&owned).await) };
-        wait(opening).map_err(|trouble| trouble.error(&name, None))?
+        wait(opening).map_err(|trouble: Trouble| trouble.error(&name, None))?
     }
 
     /// Opens like [`DcapSource::open`], as a task of the runtime.

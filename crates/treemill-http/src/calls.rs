@@ -14,7 +14,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
 use reqwest::{Method, StatusCode};
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime};
-use treemill_source::{Identity, Messages, Source, SourceError, WantedChecksums, server_of};
+use treemill_source::{Identity, Messages, Source, SourceError, WantedChecksums};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait};
 
 /// A file on a server of HTTP.
@@ -152,7 +152,7 @@ struct Answer {
 
 /// The request that opens a file, and what has come by it.
 async fn first(file: &File, wanted: WantedChecksums) -> Result<(Opened, Answer, Links), Trouble> {
-    asks(file);
+    Messages::about(&file.address.name).sent();
     let sent = Instant::now();
     let (mut reply, accepted) = soon(file.range(&(0..HEAD), None, WHOLE)).await?;
     let latency = sent.elapsed();
@@ -194,17 +194,12 @@ async fn first(file: &File, wanted: WantedChecksums) -> Result<(Opened, Answer, 
     Ok((opened, answer, links))
 }
 
-/// A request for bytes of the file is sent, before there is a source that counts.
-fn asks(file: &File) {
-    Messages::to(server_of(&file.address.name)).sent();
-}
-
 /// All bytes of a file that is shorter than the range that it was opened by.
 async fn all(file: &File, size: u64, versions: &Versions) -> Result<Bytes, Trouble> {
     if size == 0 {
         return Ok(Bytes::new());
     }
-    asks(file);
+    Messages::about(&file.address.name).sent();
     let (mut reply, _) = soon(file.range(&(0..size), Some(versions), WHOLE)).await?;
     body(&mut reply, WHOLE).await
 }

@@ -10,7 +10,7 @@ use reqwest::header::HeaderMap;
 use std::sync::OnceLock;
 use tokio::time::timeout;
 use treemill_source::{Checksums, WantedChecksums};
-use treemill_transfer::wait;
+use treemill_transfer::{Trouble, wait};
 
 /// What is known of the checksums of a file.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ fn ask(address: Address) -> Checksums {
             body: "",
         };
         let reply = file.send(&ask).await?;
-        Ok(match reply.response.status().is_success() {
+        Ok::<_, Trouble>(match reply.response.status().is_success() {
             true => digest::told(reply.response.headers()),
             false => Checksums::default(),
         })

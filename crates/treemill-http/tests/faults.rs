@@ -13,7 +13,7 @@ use common::scripted::{Act, Scripted, Seen, part, sound};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treemill_http::open;
-use treemill_source::{Source, SourceError};
+use treemill_source::{Source, SourceError, servers};
 
 const SIZE: usize = 3_000_000;
 const SECRET: &str = "/f.root?authz=secret";
@@ -102,7 +102,6 @@ fn a_server_that_takes_few_connections_is_read_over_those() {
         let content = content();
         let held = Arc::clone(&content);
         let server = Scripted::limited(most, move |request| sound(request, &held));
-        let begun = Instant::now();
         let work = |first: usize| {
             for file in (first..10).step_by(2) {
                 let source = open(&server.url(&format!("/{file}.root"))).unwrap();
@@ -120,8 +119,6 @@ fn a_server_that_takes_few_connections_is_read_over_those() {
             scope.spawn(|| work(0));
             scope.spawn(|| work(1));
         });
-        // Within seconds on a machine that has nothing else to do.
-        assert!(begun.elapsed() < Duration::from_secs(30));
         let (asked, refused) = (server.seen().len(), server.refused());
         assert!(refused < asked, "{refused} of {asked} by {most}");
     }
@@ -450,20 +447,17 @@ fn redirects_in_a_circle_end() {
     assert!(error.what.contains("circle"), "{error}");
 }
 
-/// RFC 6761: no name ends in `invalid`. Where there is no name server the look-up itself may be slow, or fail for now.
+/// RFC 6761: no name ends in `invalid`. Where there is no name server the look-up may fail for now.
 #[test]
 fn a_name_that_does_not_exist_is_asked_for_twice_at_most() {
     let name = "treemill-has-no-such-host.invalid";
-    let look_up = || std::net::ToSocketAddrs::to_socket_addrs(&(name, 80));
-    let begun = Instant::now();
-    let is_certain = look_up().is_err_and(|error| error.to_string().contains("not known"));
-    let look_up = begun.elapsed();
-    let begun = Instant::now();
-    let error = open(&format!("http://{name}/f.root")).unwrap_err();
+    let look_up = std::net::ToSocketAddrs::to_socket_addrs(&(name, 80));
+    let is_certain = look_up.is_err_and(|error| error.to_string().contains("not known"));
+    let server = format!("http://{name}");
+    let error = open(&format!("{server}/f.root")).unwrap_err();
     assert!(error.to_string().contains(name), "{error}");
-    if is_certain && look_up < Duration::from_millis(500) {
-        assert!(begun.elapsed() < Duration::from_secs(5), "{error}");
-    }
+    let asked = servers()[server.as_str()].messages;
+    assert!(asked <= 2 || !is_certain, "asked {asked} times");
 }
 
 #[test]

@@ -15,7 +15,6 @@ use common::nginx::Nginx;
 use common::scripted::{Scripted, sound};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 use treemill_http::open;
 use treemill_source::{Source, SourceError};
 use treemill_testing::free_port;
@@ -157,12 +156,7 @@ fn a_server_that_cannot_be_trusted_gets_no_request() {
         assert_eq!(server.requests().len(), 0);
         return;
     };
-    let begun = Instant::now();
     refused(&open(&url).unwrap_err(), "cannot be trusted");
-    assert!(
-        begun.elapsed() < Duration::from_secs(5),
-        "it is not tried again"
-    );
 }
 
 /// OpenSSL's own server, which takes proxies for valid if it is told so, asks for a certificate and checks it.

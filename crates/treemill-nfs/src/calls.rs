@@ -11,7 +11,7 @@ use crate::wire::compound::{Failure, Listing, Operations, Place, Results};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Instant;
-use treemill_source::{Identity, Messages, Source, SourceError, server_of};
+use treemill_source::{Identity, Messages, Source, SourceError};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, insist, wait};
 
 /// The status of what is a link where a file was wanted.
@@ -53,7 +53,7 @@ pub struct Entry {
 /// Why the file cannot be read; within some tens of seconds, unless the server asks to be asked later.
 pub fn open(url: &str) -> Result<NfsSource, SourceError> {
     let (file, opened) = waited(url, |address, client| async move {
-        Messages::to(server_of(&address.name)).sent();
+        Messages::about(&address.name).sent();
         let begun = Instant::now();
         let head = u32::try_from(HEAD).unwrap_or(0);
         let (file, attributes, head) = File::open(client, &address.names, head).await?;

@@ -6,7 +6,7 @@ use crate::placement::Layout;
 use futures_util::future::join_all;
 use std::sync::Arc;
 use tokio::time::timeout;
-use treemill_transfer::wait;
+use treemill_transfer::{Trouble, wait};
 
 /// This process ends: its servers are told, all at once, and are waited for as long as an exit may take. What is read later is
 /// opened again.
@@ -18,7 +18,7 @@ pub fn leave() {
     let _ = wait(async move {
         let last = all.iter().map(|client| client.leave());
         let _ = timeout(LEAVE_PATIENCE, join_all(last)).await;
-        Ok(())
+        Ok::<_, Trouble>(())
     });
 }
 

@@ -9,7 +9,7 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use treemill_http::network::Line;
-use treemill_source::{Identity, Messages, Source, SourceError, server_of};
+use treemill_source::{Identity, Messages, Source, SourceError};
 use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait};
 
 /// An object in a bucket.
@@ -159,7 +159,7 @@ async fn first(
     store: &dyn ObjectStore,
     address: &Address,
 ) -> Result<(ObjectMeta, Opened), Trouble> {
-    Messages::to(server_of(&address.name)).sent();
+    Messages::about(&address.name).sent();
     let sent = Instant::now();
     let result = soon(get(store, &address.key, 0..HEAD, None)).await?;
     let latency = sent.elapsed();

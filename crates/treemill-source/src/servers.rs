@@ -1,6 +1,7 @@
 //! What each server was asked for in this process, and how long it took. Knows no protocol and no file; names of servers have
 //! no credentials.
 
+use crate::source::server_of;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -108,6 +109,12 @@ impl Messages {
     #[must_use]
     pub fn to(server: &str) -> Self {
         Messages(Server::named(server))
+    }
+
+    /// The server that the file's address begins with.
+    #[must_use]
+    pub fn about(file: &str) -> Self {
+        Messages::to(server_of(file))
     }
 
     /// A message that asks for bytes is sent.

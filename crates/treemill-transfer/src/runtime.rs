@@ -3,7 +3,7 @@
 use crate::limits::{LOOK_UPS, THREADS};
 use crate::process::PerProcess;
 use crate::trouble::{Kind, Trouble};
-use std::sync::mpsc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::runtime::{Builder, Runtime};
 
 static RUNTIME: PerProcess<Runtime> = PerProcess::new();
@@ -24,17 +24,20 @@ pub fn runtime() -> Result<&'static Runtime, Trouble> {
     })
 }
 
-/// Runs `future` on the runtime, and waits for it. For callers that are not of the runtime.
+/// Does on the caller's thread what is done by tasks, and waits for it; the runtime has its sockets and timers. For callers that
+/// are not of the runtime.
+///
+/// ```
+/// use treemill_transfer::{Trouble, wait};
+///
+/// assert_eq!(wait(async { Ok::<_, Trouble>(1) }), Ok(1));
+/// ```
 ///
 /// # Errors
-/// If there is no runtime, or if the future has panicked.
-pub fn wait<T: Send + 'static>(
-    future: impl Future<Output = Result<T, Trouble>> + Send + 'static,
-) -> Result<T, Trouble> {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    runtime()?.spawn(async move {
-        let _ = sender.send(future.await);
-    });
-    let gone = |_| Trouble::new(Kind::Final, "the request was given up");
-    receiver.recv().map_err(gone)?
+/// Those of the work; if there is no runtime, or if the work has panicked.
+pub fn wait<T, E: From<Trouble>>(work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    let runtime = runtime()?;
+    // What was being changed by work that has panicked is dropped with it.
+    let done = catch_unwind(AssertUnwindSafe(|| runtime.block_on(work)));
+    done.unwrap_or_else(|_| Err(Trouble::new(Kind::Final, "the request was given up").into()))
 }

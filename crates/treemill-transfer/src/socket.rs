@@ -45,7 +45,7 @@ fn slow(patience: Duration) -> Error {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{connect, wait};
+    use crate::{Trouble, connect, wait};
     use std::net::TcpListener;
 
     #[test]
@@ -55,7 +55,7 @@ mod tests {
         let error = wait(async move {
             let socket = connect("127.0.0.1", port, Duration::from_secs(10)).await?;
             let many = vec![0; 64 << 20];
-            Ok(write(&socket.socket, &many, Duration::from_millis(50)).await)
+            Ok::<_, Trouble>(write(&socket.socket, &many, Duration::from_millis(50)).await)
         });
         assert_eq!(error.unwrap().unwrap_err().kind(), ErrorKind::TimedOut);
     }

@@ -10,7 +10,7 @@ use crate::refusal::{self, broken};
 use crate::route::Route;
 use crate::session::{Identity, Session};
 use crate::stream::Outcome;
-use crate::ticket::{Ticket, blocking};
+use crate::ticket::Ticket;
 use crate::url::Url;
 use crate::wire::bodies::{Entry, Location, Opened, Status, values};
 use crate::wire::{Request, WireError, codes};
@@ -19,6 +19,7 @@ use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
+use treemill_transfer::wait;
 
 /// The session of one server, once it is made. One task makes it, the others wait.
 #[derive(Default)]
@@ -107,7 +108,7 @@ impl Client {
     /// # Errors
     /// Any kind; `NotFound` names the server that does not have it.
     pub fn open(&self, url: &Url) -> Result<File, Error> {
-        blocking(self.open_by(url, Route::new(url)))
+        wait(self.open_by(url, Route::new(url)))
     }
 
     /// Opens like [`Client::open`], by a way that leaves some servers out. Asks for the file's status if the server
@@ -176,9 +177,9 @@ impl Client {
         let status = Status::decode(&body).map_err(named(url, &session))?;
         if !session.is_proxy() {
             let closing = self.held.close_others(url, &status, session.server());
-            blocking(async {
+            wait(async {
                 closing.await;
-                Ok(())
+                Ok::<_, Error>(())
             })?;
         }
         Ok(status)
@@ -195,7 +196,7 @@ impl Client {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         let route = Route::new(url);
         let ping = || Request::Ping;
-        let made = blocking(self.session(&route, user, &ping));
+        let made = wait(self.session(&route, user, &ping));
         let (session, _) = made.map_err(|error| error.at(route.server()).of(&url.path))?;
         Ok(session.is_manager())
     }
@@ -237,7 +238,7 @@ impl Client {
         url: &Url,
         request: impl Fn(String) -> Request + Send + Sync,
     ) -> Result<(Arc<Session>, Vec<u8>), Error> {
-        blocking(self.follow(Route::new(url), url, request))
+        wait(self.follow(Route::new(url), url, request))
     }
 
     async fn follow(

@@ -87,7 +87,7 @@ impl Connection {
             let what = "the server is nearer than a connection to it is worth";
             return Err(named(Error::new(ErrorKind::Unsupported, what)));
         }
-        let runtime = runtime().map_err(Error::of_connecting).map_err(named)?;
+        let runtime = runtime().map_err(Error::from).map_err(named)?;
         let (outbox, inbox) = mpsc::unbounded_channel();
         let connection = Arc::new(Connection {
             server: server.clone(),
@@ -382,8 +382,8 @@ fn in_the_clear() -> Error {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ticket::blocking;
     use std::net::TcpListener;
+    use treemill_transfer::wait;
 
     #[test]
     fn a_connection_that_breaks_before_its_greeting_is_an_error_of_all_that_is_asked() {
@@ -393,7 +393,7 @@ mod tests {
             port: listener.local_addr().unwrap().port(),
         };
         let options = Options::default();
-        let connection = blocking(Connection::open(&server, &options)).unwrap();
+        let connection = wait(Connection::open(&server, &options)).unwrap();
         connection.end("it was reset");
         let (asked, answer) = Sending::control(Request::Ping);
         let greeted = connection.greet(vec![asked]);

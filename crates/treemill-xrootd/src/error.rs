@@ -58,19 +58,6 @@ impl Error {
         }
     }
 
-    /// Why there is no connection.
-    pub(crate) fn of_connecting(trouble: Trouble) -> Self {
-        let kind = match trouble.kind {
-            Kind::Silent => ErrorKind::Timeout,
-            _ => ErrorKind::Connection,
-        };
-        let cause = trouble.cause;
-        Error {
-            cause,
-            ..Error::new(kind, trouble.what)
-        }
-    }
-
     /// Adds the error that it comes from, whose words have no credentials.
     pub(crate) fn with_cause(
         mut self,
@@ -153,6 +140,21 @@ impl Error {
             _ => SourceErrorKind::Permanent,
         };
         SourceError::of(kind, name, self.to_string()).with_cause(self.clone())
+    }
+}
+
+/// Why there is no connection.
+impl From<Trouble> for Error {
+    fn from(trouble: Trouble) -> Self {
+        let kind = match trouble.kind {
+            Kind::Silent => ErrorKind::Timeout,
+            _ => ErrorKind::Connection,
+        };
+        let cause = trouble.cause;
+        Error {
+            cause,
+            ..Error::new(kind, trouble.what)
+        }
     }
 }
 

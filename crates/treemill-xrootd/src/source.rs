@@ -10,7 +10,7 @@ use crate::recovery::{Loss, Recovery, Step};
 use crate::refusal;
 use crate::route::Route;
 use crate::stream::Outcome;
-use crate::ticket::{Answer, Sink, blocking};
+use crate::ticket::{Answer, Sink};
 use crate::url::{Server, Url, shown};
 use crate::wire::bodies::Status;
 use crate::wire::codes;
@@ -21,7 +21,7 @@ use treemill_source::{
     Bytes, Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets,
 };
-use treemill_transfer::runtime;
+use treemill_transfer::{runtime, wait};
 
 mod checksums;
 
@@ -75,7 +75,7 @@ impl XrootdSource {
     /// If there is no such file, or if it cannot be opened; it names server and file.
     pub fn open(client: &Arc<Client>, url: &str) -> Result<Self, SourceError> {
         let opening = async { Ok(XrootdSource::opened(client, url, Duration::ZERO).await) };
-        blocking(opening).map_err(|error| in_words(&shown(url), &error, None))?
+        wait(opening).map_err(|error| in_words(&shown(url), &error, None))?
     }
 
     /// Opens like [`XrootdSource::open`], as a task of the runtime, but not at a server that takes less than this to connect
@@ -385,7 +385,7 @@ impl Core {
         self.watch();
         match runtime() {
             Ok(runtime) => drop(runtime.spawn(Arc::clone(self).open_again(after, avoid))),
-            Err(error) => self.refuse(false, &Error::of_connecting(error)),
+            Err(error) => self.refuse(false, &error.into()),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::stream::Outcome;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
-use treemill_transfer::runtime;
+use treemill_transfer::wait;
 
 /// How a request ended: its outcome, or why it got none.
 pub(crate) type Answer = Result<Outcome, Error>;
@@ -43,11 +43,6 @@ impl Ticket {
 
     /// Waits for the answer. Not for callers that are of the runtime.
     pub(crate) fn wait(self) -> Answer {
-        blocking(self.answer())
+        wait(self.answer())
     }
-}
-
-/// Does what is done by tasks, and waits for it. Not for callers that are of the runtime.
-pub(crate) fn blocking<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    runtime().map_err(Error::of_connecting)?.block_on(work)
 }

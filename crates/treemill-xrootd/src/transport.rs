@@ -26,7 +26,7 @@ impl Transport {
         silence: Duration,
     ) -> Result<(Self, Duration), Error> {
         let connected = treemill_transfer::connect(&server.host, server.port, limit).await;
-        let Connected { socket, took } = connected.map_err(Error::of_connecting)?;
+        let Connected { socket, took } = connected?;
         socket.set_nodelay(true).map_err(lost)?;
         let silence = silence.max(limits::TICK);
         Ok((Transport { socket, silence }, took))

@@ -5,12 +5,12 @@ use super::{Core, XrootdSource};
 use crate::limits::CHECKSUM_PATIENCE;
 use crate::refusal;
 use crate::session::Session;
-use crate::ticket::blocking;
 use crate::url::Url;
 use crate::wire::{Request, bodies};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treemill_source::{Checksums, WantedChecksums};
+use treemill_transfer::wait;
 
 impl XrootdSource {
     /// The same file, of which these checksums are wanted. Its server is asked for those only that it may compute: it does
@@ -46,7 +46,7 @@ fn ask(core: &Core) -> Checksums {
 fn ask_one(session: &Session, url: &Url, patience: Duration) -> Checksums {
     let path = path(url);
     let asked = session.submit(Request::Checksum { path }, crate::limits::MOST_CONTROL);
-    let answer = blocking(async { asked.answer_within(patience).await.transpose() });
+    let answer = wait(async { asked.answer_within(patience).await.transpose() });
     let body = answer.ok().flatten().and_then(|it| refusal::data(it).ok());
     body.map_or_else(Checksums::default, |body| bodies::checksums(&body))
 }
