@@ -3,7 +3,9 @@
 #   make demo    write a dataset, run a query over it on all cores, draw it
 #   make test    the tests of Rust and Python that carry weight, in 12 minutes on two cores (SLOW=1: all of them,
 #                which an issue needs before it is resolved)
-#   make test-oldest  the tests of clusters with the oldest versions of Dask that are supported
+#   make test-core    the tests of the Python package that need no servers and no cluster
+#   make test-oldest  these, and those of clusters, with the oldest versions of packages that are supported
+#   make test-newest  test-core with the newest versions that there are
 #   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
 #   make flaky   each test program and test file FLAKY_TIMES=20 times, alone and under load: tests that
 #                fail by chance (FLAKY="http tests/remote": only those with such names)
@@ -21,6 +23,7 @@
 #   make fuzz    every fuzz target for some seconds (FUZZ_SECONDS=5 FUZZ="header basket"): fuzz/README.md
 #   make wheels  the sdist and the wheels that this machine can build, looked through and tried with
 #                TRY="python3.11 python3.14": docs/release.md
+#   make release-check  all of a release that needs no account of a registry: docs/release.md
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
 VENV := .venv
@@ -38,7 +41,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TEST_PROCESSES ?= 3
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo docs test test-packages test-programs test-rust test-python test-oldest servers soak flaky stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
+.PHONY: compare demo docs test test-packages test-programs test-rust test-python test-core test-oldest test-newest servers soak flaky stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda release-check lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -78,6 +81,14 @@ $(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
 	$(PYTHON) -m venv $(VENV)/servers
 	$(VENV)/servers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		-r requirements/servers.txt || echo "no S3 server: its tests will be skipped"
+	@touch $@
+
+# The oldest and the newest versions that pyproject.toml allows, each in a folder that a test puts before the others. Names
+# such as "newest" are of no version: remove the folder to choose again.
+$(VENV)/lowest/.packages $(VENV)/newest/.packages: pyproject.toml $(VENV)/.packages
+	$(PIP) uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --target $(@D) --upgrade -r pyproject.toml \
+		--extra arrow --extra hdf5 --extra plot $(if $(findstring lowest,$@),--resolution lowest-direct)
 	@touch $@
 
 # The oldest versions of Dask that clusters may have, in a folder that a test puts before the others.
@@ -139,8 +150,16 @@ FLAKY_TIMES ?= 20
 flaky: test-packages test-programs
 	$(BIN)/python -m tools.flaky --times $(FLAKY_TIMES) $(FLAKY)
 
-# The tests of clusters with the oldest versions of Dask.
-test-oldest: build $(VENV)/oldest/.packages
+CORE_TESTS := $(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile \
+	--max-worker-restart 0 tests/python
+test-core: build
+	$(CORE_TESTS)
+
+test-newest: build $(VENV)/newest/.packages
+	PYTHONPATH=$(VENV)/newest $(CORE_TESTS)
+
+test-oldest: build $(VENV)/oldest/.packages $(VENV)/lowest/.packages
+	PYTHONPATH=$(VENV)/lowest $(CORE_TESTS)
 	PYTHONPATH=$(VENV)/oldest $(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") tests/cluster/test_sessions.py \
 		tests/cluster/test_facilities.py tests/cluster/test_faults.py tests/cluster/test_retiring.py \
 		tests/cluster/test_kept_on_clusters.py
@@ -212,12 +231,18 @@ fuzz: $(VENV)/.packages
 
 TRY ?= $(PYTHON)
 wheels: $(VENV)/release/.packages
-	$(VENV)/release/bin/python -m tools.release $(TRY:%=--try %)
+	$(VENV)/release/bin/python -m tools.release $(WHEELS) $(TRY:%=--try %)
 
 # The recipe of conda-forge, without its channels: docs/release.md says what that leaves unchecked.
 conda: $(VENV)/release/.packages
 	$(VENV)/release/bin/python -m tools.release --only-sdist
 	$(VENV)/release/bin/python packaging/conda/build.py
+
+release-check: $(VENV)/release/.packages
+	$(BIN)/python -m tools.release.ready
+	$(MAKE) lint docs
+	$(MAKE) wheels
+	$(VENV)/release/bin/python packaging/conda/build.py --only-render
 
 lock: | $(BIN)/python
 	$(PIP) uv

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,20 @@ def main() -> None:
     parser.add_argument("--only-render", action="store_true", help="a second, not many minutes")
     parser.add_argument("--wheel", type=Path, help="taken, instead of compiling the core anew")
     given = parser.parse_args()
-    recipe = Stage0Recipe.from_file(HERE / "recipe.yaml")
+    recipe = Stage0Recipe.from_yaml(
+        (HERE / "recipe.yaml").read_text().replace("@VERSION@", _version())
+    )
     for platform in PLATFORMS:
         for variant in recipe.render(VariantConfig.from_yaml(PINS), _render_config(platform)):
             print(f"{platform}: {variant.recipe.to_dict()['build']['string']}")
     if not given.only_render:
         _build(recipe, given.wheel)
+
+
+def _version() -> str:
+    text = (REPOSITORY / "Cargo.toml").read_text()
+    version: str = tomllib.loads(text)["workspace"]["package"]["version"]
+    return version
 
 
 def _render_config(target: str) -> RenderConfig:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from .session.session import Session
     from .workers.selector import Selector
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "Batched",
@@ -176,6 +176,8 @@ warn_if_lacking()
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return _version()
     module = _MODULES.get(name)
     if module is None:
         hint = f": {UPROOT_FUNCTIONS[name]}" if name in UPROOT_FUNCTIONS else ""
@@ -185,6 +187,16 @@ def __getattr__(name: str) -> object:
         value = short_errors(value)  # of a folder that knows no faces
     globals()[name] = value
     return value
+
+
+def _version() -> str:
+    """The version of the package that is installed: it stands in Cargo.toml alone."""
+    from importlib import metadata  # start-up
+
+    try:
+        return metadata.version(__name__)
+    except metadata.PackageNotFoundError:
+        return "0+unknown"  # of sources that were put on the path by hand
 
 
 def load_ipython_extension(ipython: Shell) -> None:
