@@ -102,7 +102,7 @@ def _range(entries: object) -> tuple[int | None, int | None]:
         ends = entries
     with suppress(TypeError):
         if ends:
-            start, stop = (None if end is None else index(end) for end in ends)  # type: ignore
+            start, stop = (None if end is None else index(end) for end in ends)  # type: ignore[arg-type]
             return start, stop
     raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")
 

@@ -72,8 +72,9 @@ def opened(address: object, timeout: float, security: object = None) -> Client:
     try:
         return TreemillClient(address, timeout=timeout, set_as_default=False, **kept)
     except OSError as error:
+        why = str(error) or "it is silent"
         raise WorkerError(
-            f"no scheduler answers at {address} within {timeout:g} s ({error or 'it is silent'}): "
+            f"no scheduler answers at {address} within {timeout:g} s ({why}): "
             "look whether it runs, whether the address is the one that `dask scheduler` prints, "
             "and whether a firewall is between it and this host"
         ) from error
