@@ -22,6 +22,7 @@ Measurements, each with options of its own (`--help`):
   endurance   `bench hammer` against four storages, one of which is lost for a while; root only
   cluster     sessions on Dask workers, beside coffea and distributed RDataFrame
   pictures    bars of what `io` has measured, for the docs, from its file of results
+  comparison  the README's picture and lines, from what `rivals` and `agc` have measured
   before      treemill as it was at another commit beside treemill as it is now
   packetizer  what a request costs the packetizer: one line, no options but [WORKERS FILES]
 """
@@ -53,6 +54,7 @@ MEASUREMENTS = {
     "endurance": "bench.storage.endurance",
     "cluster": "bench.cluster.run",
     "pictures": "bench.pictures",
+    "comparison": "bench.comparison",
     "before": "bench.before",
     "packetizer": "bench.packetizer",
 }

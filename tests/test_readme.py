@@ -26,15 +26,35 @@ def test_python_works_as_pasted(tmp_path):
     assert ran.stdout.splitlines()[0].startswith("4000 ")
 
 
-def pasted(page, folder):
-    """What the code of a page of the docs prints, run as one program over the demo's data."""
-    code = "\n".join(blocks("python", (REPOSITORY / "docs" / page).read_text()))
+def pasted(page, folder, before=""):
+    """What the code of a page of the docs, or of one of its sections, prints, run as one program
+    over the demo's data."""
+    page, _, section = page.partition("#")
+    text = (REPOSITORY / "docs" / page).read_text()
+    if section:
+        text = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)[1]
+    code = before + "\n".join(blocks("python", text))
     list(write_dataset(folder / "demo-data", Recipe(files=2, events_per_file=2000)))
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
+
+
+def test_the_first_selector_works_as_pasted(tmp_path):
+    code = blocks("python", (REPOSITORY / "docs" / "selectors.md").read_text())[0]
+    list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
+    words = [sys.executable, "-c", code]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert 0 < float(ran.stdout) < 4000
+
+
+def test_friends_and_entry_lists_work_as_pasted(tmp_path):
+    before = "import treemill as tm\nevents = tm.dataset('demo-data/*.root', tree='Events')\n"
+    pasted("datasets.md#Friends and entry lists", tmp_path, before)
+    assert (tmp_path / "extra.root").exists()
 
 
 def test_the_page_on_bookings_works_as_pasted(tmp_path):
