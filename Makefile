@@ -4,7 +4,7 @@
 #   make test    the tests of Rust and Python that carry weight, in 12 minutes on two cores (SLOW=1: all of them,
 #                which an issue needs before it is resolved)
 #   make test-core    the tests of the Python package that need no servers and no cluster
-#   make test-oldest  these, and those of clusters, with the oldest versions of packages that are supported
+#   make test-oldest  the tests of clusters with the oldest versions of Dask that are supported
 #   make test-newest  test-core with the newest versions that there are
 #   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
 #   make flaky   each test program and test file FLAKY_TIMES=20 times, alone and under load: tests that
@@ -83,12 +83,11 @@ $(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
 		-r requirements/servers.txt || echo "no S3 server: its tests will be skipped"
 	@touch $@
 
-# The oldest and the newest versions that pyproject.toml allows, each in a folder that a test puts before the others. Names
-# such as "newest" are of no version: remove the folder to choose again.
-$(VENV)/lowest/.packages $(VENV)/newest/.packages: pyproject.toml $(VENV)/.packages
+# The newest versions that pyproject.toml allows, in a folder that a test puts before the others.
+$(VENV)/newest/.packages: pyproject.toml $(VENV)/.packages
 	$(PIP) uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --target $(@D) --upgrade -r pyproject.toml \
-		--extra arrow --extra hdf5 --extra plot $(if $(findstring lowest,$@),--resolution lowest-direct)
+		--extra arrow --extra hdf5 --extra plot
 	@touch $@
 
 # The oldest versions of Dask that clusters may have, in a folder that a test puts before the others.
@@ -158,8 +157,8 @@ test-core: build
 test-newest: build $(VENV)/newest/.packages
 	PYTHONPATH=$(VENV)/newest $(CORE_TESTS)
 
-test-oldest: build $(VENV)/oldest/.packages $(VENV)/lowest/.packages
-	PYTHONPATH=$(VENV)/lowest $(CORE_TESTS)
+# The tests of clusters with the oldest versions of Dask.
+test-oldest: build $(VENV)/oldest/.packages
 	PYTHONPATH=$(VENV)/oldest $(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") tests/cluster/test_sessions.py \
 		tests/cluster/test_facilities.py tests/cluster/test_faults.py tests/cluster/test_retiring.py \
 		tests/cluster/test_kept_on_clusters.py
