@@ -77,3 +77,20 @@ def test_lists_of_what_to_touch_name_whole_paths():
         named = [each for each in re.findall(r"`([^`]+)`", words) if "/" in each]
         assert len(named) >= 5, what
         assert not [each for each in named if not (REPOSITORY / each).exists()], what
+
+
+DECISIONS = REPOSITORY / "docs" / "decisions"
+
+
+def test_each_decision_has_a_status_and_each_gap_is_named():
+    pages = {int(path.name[:4]): path.read_text() for path in DECISIONS.glob("0*.md")}
+    for number, text in pages.items():
+        status = re.match(r"# .*\n\n\*\*Status: (accepted|superseded by \[\d+\]\((.*)\))\.", text)
+        assert status, number
+        assert not status[2] or (DECISIONS / status[2]).exists()
+    told = re.search(r"no page has ever had them: (.*)\.", (DECISIONS / "index.md").read_text())[1]
+    gaps = set()
+    for part in told.split(", "):
+        first, _, last = part.partition(" to ")
+        gaps |= set(range(int(first), int(last or first) + 1))
+    assert gaps == set(range(1, max(pages))) - set(pages)
