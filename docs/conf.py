@@ -130,6 +130,7 @@ def _prepare(app: Sphinx, page: str, text: list[str]) -> None:
     if page.startswith("tutorials/"):
         notebook = f"{Path(page).name}.ipynb"
         text[0] += f"\n\nThis page, with its results, as a notebook: {{nb-download}}`{notebook}`\n"
+    text[0] = text[0].replace("[llms.txt](llms.txt)", '<a href="llms.txt">llms.txt</a>')
     folder = (HERE / page).parent
     text[0] = _OUTSIDE.sub(lambda link: _outside(folder, link), text[0])
 
@@ -146,6 +147,13 @@ def _measurements(_: Sphinx) -> Iterator[tuple[str, dict[str, object], str]]:
         body = markdown.render(text).replace("<table>", '<table class="docutils">')
         page = {"title": title, "body": body, "toc": "", "display_toc": False}
         yield f"results/{path.stem}", page, "page.html"
+
+
+def _list_of_pages(app: Sphinx, failed: Exception | None) -> None:
+    """The list of pages for programs, with the addresses that they have in the site."""
+    if failed is None:
+        text = (HERE / "llms.txt").read_text()
+        (Path(app.outdir) / "llms.txt").write_text(text.replace(".md)", ".html)"))
 
 
 MADE_BY_USERS = {"treemill.FileOutput", "treemill.LumiSections"}
@@ -173,3 +181,4 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", _prepare)
     app.connect("html-collect-pages", _measurements)
     app.connect("autodoc-process-signature", _signature)
+    app.connect("build-finished", _list_of_pages)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from treemill.facility.generate import Recipe, write_dataset
 
+from tools.list_pages import LIST, listed
+
 REPOSITORY = Path(__file__).parents[1]
 README = (REPOSITORY / "README.md").read_text()
 
@@ -89,6 +91,16 @@ def test_the_page_on_drawing_works_as_pasted(tmp_path):
     titles = [line for line in printed.splitlines() if line[:3] in ("Muo", "Jet", "MET")]
     assert titles[0] == "Muon_pt  where nMuon >= 2"
     assert (tmp_path / "met.png").stat().st_size > 1000
+
+
+def test_the_page_for_agents_works_as_pasted(tmp_path):
+    count, filled, bins = pasted("agents.md", tmp_path).split()
+    assert 0 < int(count) <= 4000
+    assert (float(filled) <= int(count), bins) == (True, "50")
+
+
+def test_the_list_of_pages_is_that_of_the_pages():
+    assert LIST.read_text() == listed(), "python -m tools.list_pages"
 
 
 def test_the_page_on_checkpoints_works_as_pasted(tmp_path):

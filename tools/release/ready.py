@@ -74,7 +74,7 @@ def _changed() -> str:
 
 def read(repository: Path) -> dict[str, str]:
     """The texts that `findings` looks through."""
-    patterns = (CARGO, CHANGES, *PLACES, "README.md", "docs/*.md")
+    patterns = (CARGO, CHANGES, *PLACES, "README.md", "docs/**/*.md", "docs/llms.txt")
     paths = (path for pattern in patterns for path in repository.glob(pattern) if path.is_file())
     return {path.relative_to(repository).as_posix(): path.read_text() for path in paths}
 
