@@ -1,0 +1,55 @@
+"""What strangers read first names what there is; workflows are pinned, and may do no more than
+they must."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+PAGES = ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs/operators.md", "README.md"]
+PAGES += [".github/pull_request_template.md", "docs/release.md"]
+WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
+
+
+def text(page):
+    return (REPOSITORY / page).read_text()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_that_a_page_names_exist(page):
+    named = re.findall(
+        r"[ `](?:tests|crates|fuzz|tools|packaging|\.github)/[\w/.-]*[\w/]", text(page)
+    )
+    paths = {each.strip(" `") for each in named if "FOLDER" not in each}
+    assert not [each for each in paths if not (REPOSITORY / each).exists()]
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", text(page))
+    folder = (REPOSITORY / page).parent
+    assert not [each for each in links if not (folder / each).exists()]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *(f".github/workflows/{w.name}" for w in WORKFLOWS)])
+def test_targets_that_a_page_names_exist(page):
+    lines = re.findall(r"(?:^|`|run: )make ([a-z].*?)(?:  |`|$)", text(page), re.MULTILINE)
+    words = {word for line in lines for word in line.split()}
+    targets = {word for word in words if re.fullmatch(r"[a-z-]*[a-z]", word)}
+    assert not targets - TARGETS
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_runs_what_is_pinned_and_may_only_read(path):
+    workflow = path.read_text()
+    used = re.findall(r"uses: (.*)", workflow)
+    assert used
+    assert not [each for each in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", each)]
+    assert re.search(r"^permissions:\n  contents: read\n(?! )", workflow, re.MULTILINE)
+    checkouts = workflow.count("actions/checkout@")
+    assert workflow.count("persist-credentials: false") == checkouts
+
+
+def test_only_the_job_that_publishes_may_write():
+    writing = {
+        path.name: re.findall(r"^ +(.*): write", path.read_text(), re.M) for path in WORKFLOWS
+    }
+    assert writing == {"ci.yml": [], "release.yml": ["id-token", "attestations"]}
