@@ -38,6 +38,7 @@ class History:
         far=False,
         done=False,
         leaves=False,
+        rests=False,
         reserve=False,
         files=6,
         small=False,
@@ -46,7 +47,8 @@ class History:
         self.stops = stops
         self.fails = fails
         self.merging = mergers
-        self.leaves = leaves
+        self.leaves = leaves or rests
+        self.rests = rests
         several = reserve and seed % 2  # packets ahead, which are as many more
         most = 15 if small else 300 if several else 700
         sizes = [self.chance.randrange(0, most) for _ in range(self.chance.randrange(0, files))]
@@ -202,6 +204,9 @@ class History:
                 self.stuck.pop(worker, None)
                 self.world.leaving.remove(worker)
                 self.world.lose(worker)
+        resting = sorted(self.world.leaving & self.world.partials.keys())
+        if self.rests and resting:
+            self.world.stay(self.chance.choice(resting))
 
     def leave_merger(self):
         """A merger is told to go, preferably one that has something."""

@@ -42,6 +42,7 @@ from treemill.scheduling import (
     WorkerJoined,
     WorkerLeaving,
     WorkerLost,
+    WorkerStays,
 )
 
 CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
@@ -278,6 +279,10 @@ class World:
     def leave(self, worker):
         self.leaving.add(worker)
         self.tell(WorkerLeaving(worker))
+
+    def stay(self, worker):
+        self.leaving.remove(worker)
+        self.tell(WorkerStays(worker))
 
     def leave_merger(self, number):
         self.tell(MergerLeaving(number))

@@ -26,7 +26,8 @@ __all__ = [
 EVENTS = {
     "start": "the pass began",
     "worker joined": "a worker can work",
-    "worker leaving": "a worker will go, and gets no more packets",
+    "worker leaving": "a worker will go, or rest, and gets no more packets",
+    "worker stays": "a worker that was to go, or that has rested, gets packets again",
     "worker lost": "a worker is gone, with what it had not committed",
     "file assigned": "a worker got its first packet of a file",
     "file released": "the worker got a packet of another file, or was lost, or the pass ended",

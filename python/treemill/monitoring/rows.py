@@ -46,6 +46,7 @@ from ..scheduling import (
     WorkerJoined,
     WorkerLeaving,
     WorkerLost,
+    WorkerStays,
     node_of,
 )
 from .recorded import Row, RowValues
@@ -357,8 +358,10 @@ class _Follower:
     def _merger_joined(self, event: MergerJoined) -> None:
         self._add("merger joined", reason=event.node or "")
 
-    def _leaving(self, event: WorkerLeaving | MergerLeaving) -> None:
-        if isinstance(event, WorkerLeaving):
+    def _leaving(self, event: WorkerLeaving | WorkerStays | MergerLeaving) -> None:
+        if isinstance(event, WorkerStays):
+            self._add("worker stays", event.worker)
+        elif isinstance(event, WorkerLeaving):
             self._add("worker leaving", event.worker)
         else:
             self._add("merger leaving")
@@ -436,6 +439,7 @@ _REACTIONS: dict[type, Callable[[_Follower, Any], None]] = {
     MergerJoined: _Follower._merger_joined,
     MergerLeaving: _Follower._leaving,
     WorkerLeaving: _Follower._leaving,
+    WorkerStays: _Follower._leaving,
     HandOn: _Follower._hand_on,
     HandedOn: _Follower._handed_on,
     RefusedFrom: _Follower._refused_from,

@@ -2,6 +2,7 @@
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill but
 its errors."""
 
+from .blame import Blame
 from .coverage import Coverage, Missing, Ranges, gaps, joined, ranges_of
 from .entities import Range, WorkerGone
 from .events import (
@@ -49,6 +50,7 @@ from .events import (
     WorkerJoined,
     WorkerLeaving,
     WorkerLost,
+    WorkerStays,
 )
 from .measures import MEASURES, Measure, Spent, Step
 from .packetizer import Packetizer
@@ -56,6 +58,7 @@ from .sizing import OPENINGS, PROMISES, Cost, Sizing
 from .state import Policy
 from .storage_nodes import host_of, node_of
 from .timeline import LeasedTrace, Record, Span, Timeline, TimelineReader, Trace
+from .turns import Grant, Rules, Turns, UserRule
 from .view import Outcome
 from .worker_counters import PER_DECADE, SECONDS, Monitored, Monitoring, WorkerCounters, WorkerSums
 
@@ -68,6 +71,7 @@ __all__ = [
     "REFUSED",
     "SECONDS",
     "Action",
+    "Blame",
     "Collect",
     "Collected",
     "Commit",
@@ -85,6 +89,7 @@ __all__ = [
     "FilesLocated",
     "Finish",
     "Forget",
+    "Grant",
     "Halt",
     "HandOn",
     "HandedOn",
@@ -117,6 +122,7 @@ __all__ = [
     "Refused",
     "RefusedFrom",
     "Reserve",
+    "Rules",
     "Sizing",
     "Span",
     "Spent",
@@ -126,11 +132,14 @@ __all__ = [
     "Timeline",
     "TimelineReader",
     "Trace",
+    "Turns",
+    "UserRule",
     "WorkerCounters",
     "WorkerGone",
     "WorkerJoined",
     "WorkerLeaving",
     "WorkerLost",
+    "WorkerStays",
     "WorkerSums",
     "gaps",
     "host_of",

@@ -192,7 +192,8 @@ class Assignment:
 
     @property
     def _is_alone(self) -> bool:
-        return len(self._state.workers) - len(self._state.tainted) <= 1
+        state = self._state
+        return len(state.workers) - len(state.tainted | state.leaving) <= 1
 
     def copy(self, worker: WorkerState, now: float) -> Process | None:
         """Another worker's packet, if all other work is handed out."""

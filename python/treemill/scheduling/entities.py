@@ -114,9 +114,9 @@ class Retries:
     entries: int = 0
     """The number of entries in all ranges that wait."""
 
-    def add(self, again: RetryEntries) -> None:
-        """Adds work that came back."""
-        self.waiting.append(again)
+    def add(self, again: RetryEntries, first: bool = False) -> None:
+        """Adds work that came back. `first`: before all that is there."""
+        (self.waiting.appendleft if first else self.waiting.append)(again)
         self.entries += again.entries
 
     def pick(self, worker: int, alone: bool, open_files: bool = True) -> RetryEntries | None:
@@ -214,3 +214,6 @@ class Totals:
 
 class WorkerGone(Exception):  # noqa: N818 - what happened, not a mistake
     """A worker was lost with a packet in its hands."""
+
+    span: tuple[int, int, int | None] | None = None
+    """The file and its entries, if the coverage does not say that they are missing for this."""

@@ -69,7 +69,14 @@ class WorkerLost:
 
 @frozen
 class WorkerLeaving:
-    """A worker will go: it gets no more packets, and commits after the one that it has."""
+    """A worker will go, or rest: it gets no more packets, and commits after the one that it has."""
+
+    worker: int
+
+
+@frozen
+class WorkerStays:
+    """A worker that was to go, or that has rested, gets packets again."""
 
     worker: int
 
@@ -248,6 +255,7 @@ Event = (
     WorkerJoined
     | WorkerLost
     | WorkerLeaving
+    | WorkerStays
     | FileOpened
     | FileFailed
     | FilesDone

@@ -54,6 +54,7 @@ from .events import (
     WorkerJoined,
     WorkerLeaving,
     WorkerLost,
+    WorkerStays,
 )
 from .feeding import Feeding, Reserves
 from .merger_choice import MergerChoice
@@ -301,6 +302,7 @@ class Packetizer(View):
         self._state.idle.pop(worker.number, None)
         self._state.rates.forget(worker.number)
         self._state.tainted.discard(worker.number)
+        self._state.leaving.discard(worker.number)
         file = worker.file
         self._state.nodes.move(worker, None)
         if worker.opening and file is not None:
@@ -319,9 +321,18 @@ class Packetizer(View):
     def _leaving(self, event: WorkerLeaving, now: float, actions: list[Action]) -> None:
         worker = self._state.workers[event.worker]
         worker.leaving = True
+        self._state.leaving.add(worker.number)
         for packet in self._promises.drop(worker):
             actions.append(Forget(worker.number, packet))
         self._feeding.feed_idle(now, actions)
+
+    def _stays(self, event: WorkerStays, now: float, actions: list[Action]) -> None:
+        worker = self._state.workers[event.worker]
+        worker.leaving = False
+        self._state.leaving.discard(worker.number)
+        if worker.number in self._state.idle:
+            worker.last_commit = now
+            self._feeding.feed(worker, now, actions)
 
     def _opened(self, event: FileOpened, now: float, actions: list[Action]) -> None:
         worker, file = self._state.workers[event.worker], self._state.files[event.file]
@@ -513,6 +524,7 @@ _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] =
     WorkerJoined: Packetizer._joined,
     WorkerLost: Packetizer._lost,
     WorkerLeaving: Packetizer._leaving,
+    WorkerStays: Packetizer._stays,
     FileOpened: Packetizer._opened,
     FileFailed: Packetizer._not_opened,
     FilesDone: Packetizer._files_done,

@@ -52,7 +52,9 @@ class Recovery:
             self.put_back(failed.file, (failed.start, failed.stop), failed.attempt, None)
         elif retry and failed.attempt < self._state.policy.max_attempts:
             span = (failed.start, failed.stop)
-            self.put_back(failed.file, span, failed.attempt + 1, worker.number)
+            # If it has taken its worker down, it should be known soon whether it does that again.
+            again = RetryEntries(failed.file, *span, failed.attempt + 1, worker.number)
+            self._state.again.add(again, first=isinstance(error, WorkerGone))
         else:
             self._give_up(failed.file, (failed.start, failed.stop), error)
 

@@ -79,6 +79,8 @@ class State:
     files ahead."""
     tainted: set[int] = field(default_factory=set)
     """The tainted workers, for which the end does not wait."""
+    leaving: set[int] = field(default_factory=set)
+    """The workers that get no packets: they will go, or rest."""
     opening_seconds: float = 0.7
     """How long opening a far file takes, lately; before any was opened, five round trips over an
     ocean."""

@@ -11,7 +11,10 @@ from .ledger import Ledger
 from .merger_choice import MergerChoice
 from .state import State
 
-__all__ = ["Outcome", "View"]
+__all__ = ["Outcome", "Span", "View"]
+
+Span = tuple[int, int, int | None]
+"""A file, and its entries `[start, stop)`; stop None: its end is not known."""
 
 # Checks that what the fields of `State` say of themselves is true. For tests, after each event: a
 # check looks at the whole state.
@@ -42,6 +45,8 @@ def _wrong(state: State) -> Iterator[str]:
             yield f"worker {number} is idle and has work, or has no work and is not idle"
     if set(state.idle) - set(workers):
         yield "an idle worker has not joined or is lost"
+    if state.leaving != {n for n, worker in workers.items() if worker.leaving}:
+        yield f"leaving workers are {state.leaving}"
     if state.tainted != {n for n, worker in workers.items() if worker.tainted}:
         yield f"tainted workers are {state.tainted}"
     opening = {worker.file for worker in workers.values() if worker.opening}
@@ -188,6 +193,33 @@ class View(Outcome):
         if there is None or not there.opening or there.file is None:
             return None
         return "file", there.file.number
+
+    def in_hand(self, worker: int) -> list[Span]:
+        """What the worker may be at: its packet and those that are reserved for it, and the files
+        that it opens. Of these the end (None) is not known."""
+        there, ledger = self._state.workers.get(worker), self._state.ledger
+        if there is None:
+            return []
+        packet = ledger.packet_of(worker)
+        packets = [packet] if packet is not None else []
+        packets += ledger.reserved.get(worker, ())
+        files = list(there.files)
+        if there.opening and there.file is not None:
+            files.append(there.file)
+        return [(each.file, each.start, each.stop) for each in packets] + [
+            (file.number, 0, None) for file in files
+        ]
+
+    @property
+    def is_ending(self) -> bool:
+        """True if the query ends early: it is over once workers have answered."""
+        return self._state.ending.reason is not None
+
+    @property
+    def wants_workers(self) -> bool:
+        """True if there is work now for a worker more."""
+        state = self._state
+        return state.ending.reason is None and bool(state.again.waiting or state.nodes.left.is_some)
 
     @property
     def holding(self) -> list[int]:

@@ -9,13 +9,18 @@ from treemill.scheduling import (
     Collected,
     Commit,
     Committed,
+    FileSize,
     Finish,
     HandOn,
     MergerLost,
+    PacketFailed,
+    Packetizer,
     Process,
     Refuse,
     Refused,
     Stop,
+    WorkerJoined,
+    WorkerLeaving,
 )
 
 from tests.python.packet_history import History
@@ -71,9 +76,28 @@ def test_those_that_leave_lose_nothing(seed):
     assert history.world.finishes == [Finish(None)]
 
 
+@given(seeds)
+@examples(300)
+def test_those_that_rest_lose_nothing_and_get_packets_again(seed):
+    history = History(seed, mergers=True, rests=True)
+    history.live()
+    assert history.world.check_account().missing == []
+    assert history.world.finishes == [Finish(None)]
+
+
+def test_a_worker_tries_again_what_it_has_failed_if_all_others_rest():
+    packetizer = Packetizer([FileSize(10)])
+    packetizer.handle(WorkerJoined(0), 0.0)
+    packetizer.handle(WorkerJoined(1), 0.0)
+    packetizer.handle(WorkerLeaving(1), 0.0)
+    (order,) = packetizer.handle(PacketFailed(0, 0, ValueError()), 1.0)
+    assert order.worker == 0
+    assert (order.packet.start, order.packet.attempt) == (0, 2)
+
+
 def test_such_histories_have_mergers_that_die_while_they_hand_on():
     handed_on = parties = 0
-    for seed in range(share(300)):
+    for seed in range(share(600)):
         history = History(seed, mergers=True, leaves=True)
         history.live()
         handed_on += history.world.handed_on

@@ -1,0 +1,305 @@
+"""Who gets which thread next, in simulated clusters: many random ones, and one for an hour. No
+thread has two turns, unless one is late; users and queries get what is theirs; a query that has to
+be alone is alone.
+"""
+
+import heapq
+import random
+from collections import Counter, defaultdict
+
+import pytest
+from treemill.scheduling import Grant, Rules, Turns, UserRule
+from treemill.scheduling.turns import LATE
+
+from tests.random_search import share
+
+HISTORIES = share(1000)
+
+
+class Query:
+    """Packets that take a while, for workers that have a turn."""
+
+    def __init__(self, name, user, seconds, packet, began):
+        self.name, self.user, self.packet, self.began = name, user, packet, began
+        self.left = seconds
+        self.idle = set()
+        self.at_work = 0
+        self.first = self.ended = None
+
+    wants_workers = property(lambda self: self.left > 0)
+
+    def is_idle(self, worker):
+        return worker in self.idle
+
+
+class Cluster:
+    """Processes of some threads. Each query has as many workers in each as it has threads."""
+
+    def __init__(self, seed, processes, rules=None):
+        self.chance = random.Random(seed)
+        self.turns = Turns(rules)
+        self.now = 0.0
+        self.processes = dict(processes)
+        for name, threads in self.processes.items():
+            self.turns.add(name, threads)
+        self.queries, self.places, self.resting = {}, {}, set()
+        self.events, self.number = [], 0
+        self.had = Counter()  # thread-seconds by user
+        self.withdrawn = {}
+        self.alone = {}
+        self.at(0.5, self.tick)
+
+    def at(self, seconds, what):
+        self.number += 1
+        heapq.heappush(self.events, (self.now + seconds, self.number, what))
+
+    def begin(self, user, seconds, packet=1.0):
+        self.number += 1
+        query = Query(f"q{self.number}", user, seconds, packet, self.now)
+        self.queries[query.name] = query
+        self.turns.begin(query.name, user, query, self.now)
+        worker = 0
+        for process, threads in self.processes.items():
+            for _ in range(threads):
+                self.places[query.name, worker] = process
+                self.turns.wait(query.name, process, worker)
+                worker += 1
+        self.decide()
+        return query
+
+    def tick(self):
+        self.decide(everywhere=True)
+        self.at(0.5, self.tick)
+
+    def decide(self, everywhere=False):
+        while actions := self.turns.decide(self.now, everywhere):
+            everywhere = False
+            for action in actions:
+                query, who = self.queries.get(action.query), (action.query, action.worker)
+                if query is None:
+                    continue
+                if isinstance(action, Grant):
+                    self.withdrawn.pop(who, None)
+                    self.feed(query, action.worker)
+                else:
+                    self.withdrawn[who] = self.now
+                    if action.worker in query.idle:
+                        self.rest(query, action.worker)
+        self.check()
+
+    def feed(self, query, worker):
+        if query.left <= 0:
+            query.idle.add(worker)
+            return
+        query.idle.discard(worker)
+        query.first = self.now if query.first is None else query.first
+        seconds = min(query.packet * self.chance.uniform(0.5, 1.5), query.left)
+        query.left -= seconds
+        query.at_work += 1
+        self.at(seconds, lambda: self.done(query, worker, seconds))
+
+    def done(self, query, worker, seconds):
+        query.at_work -= 1
+        if query.name not in self.queries:
+            return
+        if (query.name, worker) not in self.places:  # it is lost
+            query.left += seconds
+            for idle in sorted(query.idle):
+                if (query.name, idle) not in self.withdrawn:
+                    self.feed(query, idle)
+            self.turns.wants_again(query.name)
+            self.decide()
+            return
+        self.had[query.user] += seconds
+        process = self.places[query.name, worker]
+        if (query.name, worker) in self.withdrawn:
+            query.idle.add(worker)
+            self.rest(query, worker)
+        else:
+            self.feed(query, worker)
+        if query.left <= 0 and not query.at_work:
+            query.ended = self.now
+            del self.queries[query.name]
+            self.turns.end(query.name, self.now)
+        self.turns.touch(process)
+        self.decide()
+
+    def rest(self, query, worker):
+        del self.withdrawn[query.name, worker]
+        query.idle.discard(worker)
+        self.turns.returned(query.name, worker, self.now)
+
+    def lose(self, process):
+        """A process dies, and another one takes its place."""
+        self.turns.remove(process, self.now)
+        threads = self.processes[process]
+        gone = [who for who, place in self.places.items() if place == process]
+        self.turns.add(process, threads)
+        for name, worker in gone:
+            del self.places[name, worker]
+            query = self.queries.get(name)
+            if query is None:
+                continue
+            self.turns.gone(name, worker, self.now)
+            query.idle.discard(worker)
+            self.withdrawn.pop((name, worker), None)
+            self.number += 1
+            self.places[name, self.number] = process
+            self.turns.wait(name, process, self.number)
+        self.decide()
+
+    def check(self):
+        held = defaultdict(list)
+        for process, query, worker in self.turns.turns():
+            held[process].append((query, worker))
+        for process, turns in held.items():
+            late = sum(self.now - self.withdrawn.get(who, self.now) >= LATE for who in turns)
+            threads = self.processes[process]
+            assert len(turns) - late <= threads, "a thread has two turns"
+            assert len(turns) <= 2 * threads
+            wanting = {name for name, place in self.places.items() if place == process} and any(
+                q.wants_workers for q in self.queries.values()
+            )
+            del wanting
+        for name in [each for each in self.queries if self.turns.is_alone(each)]:
+            granted = {
+                process
+                for process, turns in held.items()
+                if any(who[0] == name and who not in self.withdrawn for who in turns)
+            }
+            assert len(granted) <= 1, "one that is alone has one process"
+
+    def run(self, seconds, each=lambda: None):
+        end = self.now + seconds
+        while self.events and self.events[0][0] <= end:
+            self.now, _, what = heapq.heappop(self.events)
+            what()
+            each()
+        self.now = end
+
+
+def busy(cluster):
+    return sum(query.at_work for query in cluster.queries.values())
+
+
+def test_a_query_that_is_alone_has_all_threads_and_keeps_them():
+    cluster = Cluster(0, {"a": 4, "b": 2})
+    query = cluster.begin("me", 600.0)
+    cluster.run(99.0)
+    assert query.at_work == 6
+    assert not cluster.withdrawn
+    cluster.run(10.0)
+    assert query.ended == pytest.approx(100.0, abs=2.0)
+
+
+@pytest.mark.parametrize("processes", [{"a": 1}, {"a": 2, "b": 1}])
+def test_users_have_the_same_in_an_hour_however_many_queries_they_have(processes):
+    cluster = Cluster(1, processes)
+    for user, queries in (("one", 1), ("two", 2), ("eight", 8)):
+        for _ in range(queries):
+            cluster.begin(user, 1e9)
+    cluster.run(3600.0)
+    each = sum(processes.values()) * 3600.0 / 3
+    for user in ("one", "two", "eight"):
+        assert cluster.had[user] == pytest.approx(each, rel=0.05)
+
+
+def test_weights_and_limits_are_kept():
+    rules = Rules(users={"a": UserRule(weight=3.0), "c": UserRule(threads=1)})
+    cluster = Cluster(2, {"p": 3, "q": 3}, rules)
+    for user in ("a@here", "b@here", "c@here"):
+        cluster.begin(user, 1e9)
+    cluster.run(3600.0)
+    assert cluster.had["c@here"] <= 1 * 3600.0 * 1.001
+    assert cluster.had["a@here"] / cluster.had["b@here"] == pytest.approx(3.0, rel=0.1)
+
+
+def test_those_of_a_higher_priority_come_first():
+    cluster = Cluster(3, {"p": 4}, Rules(users={"boss": UserRule(priority=1)}))
+    cluster.begin("me", 1e9)
+    cluster.run(20.0)
+    query = cluster.begin("boss", 400.0)
+    cluster.run(103.0)
+    assert query.ended is not None
+
+
+def test_no_more_queries_at_once_than_may_be():
+    cluster = Cluster(4, {"p": 4}, Rules(queries=2, others=UserRule(queries=1)))
+    queries = [cluster.begin(user, 40.0) for user in ("a", "a", "b", "c")]
+    cluster.run(5.0)
+    assert [query.first is not None for query in queries] == [True, False, True, False]
+    cluster.run(100.0)
+    assert all(query.ended for query in queries)
+
+
+@pytest.mark.parametrize("packet", [1.0, 60.0])
+@pytest.mark.parametrize("users", [("a", "a"), ("a", "b")])
+@pytest.mark.parametrize("threads", [1, 8])
+def test_short_queries_begin_within_two_seconds_beside_long_ones(threads, users, packet):
+    cluster = Cluster(5, {"p": threads, "q": threads})
+    cluster.begin(users[0], 1e9, packet)
+    for _ in range(20):
+        cluster.run(20.0)
+        query = cluster.begin(users[1], 1.0, 0.2)
+        cluster.run(5.0)
+        assert query.first - query.began <= 2.0
+
+
+def test_what_is_to_be_alone_is_alone_and_no_longer_than_it_must():
+    cluster = Cluster(6, {"p": 4, "q": 4})
+    a, *_ = (cluster.begin(user, 1e9, 0.5) for user in "abc")
+    cluster.run(30.0)
+    cluster.turns.isolate(a.name, 1, cluster.now)
+    cluster.decide()
+    cluster.run(3.0)
+    homes = {process for process, query, _ in cluster.turns.turns() if query == a.name}
+    assert a.at_work == 1
+    assert len(homes) == 1
+    assert {query for process, query, _ in cluster.turns.turns() if process in homes} == {a.name}
+    cluster.turns.isolate(a.name, None, cluster.now)
+    cluster.decide()
+    cluster.run(30.0)
+    assert a.at_work >= 2
+    assert busy(cluster) == 8
+
+
+def test_all_may_have_to_be_alone_on_one_process():
+    cluster = Cluster(7, {"p": 2})
+    queries = [cluster.begin(user, 100.0, 0.5) for user in "abc"]
+    cluster.run(10.0)
+    for query in queries:
+        cluster.turns.isolate(query.name, 2, cluster.now)
+    cluster.decide()
+    cluster.run(400.0)
+    assert all(query.ended for query in queries)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_whatever_happens_all_queries_end_and_no_thread_is_left_without_work(part):
+    for seed in range(part * HISTORIES // 4, (part + 1) * HISTORIES // 4):
+        chance = random.Random(seed)
+        processes = {f"p{i}": chance.choice([1, 2, 4]) for i in range(chance.randrange(1, 5))}
+        rules = Rules(
+            users={"b": UserRule(weight=2.0, priority=chance.choice([0, 1]))},
+            others=UserRule(threads=chance.choice([None, 2]), queries=chance.choice([None, 2])),
+            queries=chance.choice([None, 3]),
+        )
+        cluster = Cluster(seed, processes, rules)
+        queries = []
+        for _ in range(chance.randrange(1, 12)):
+            packet = chance.choice([0.1, 1.0, 5.0])
+            queries.append(cluster.begin(chance.choice("abc"), chance.uniform(0.1, 20), packet))
+            cluster.run(chance.uniform(0.0, 5.0))
+            what = chance.random()
+            if what < 0.2:
+                cluster.lose(chance.choice(sorted(processes)))
+            elif what < 0.4 and cluster.queries:
+                name = chance.choice(sorted(cluster.queries))
+                cluster.turns.isolate(name, chance.choice([1, 100]), cluster.now)
+                cluster.decide()
+            elif what < 0.5:
+                for name in sorted(cluster.queries):
+                    cluster.turns.isolate(name, None, cluster.now)
+                cluster.decide()
+        cluster.run(2000.0)
+        assert not cluster.queries, f"seed {seed}: some queries do not end"
