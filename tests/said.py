@@ -102,6 +102,8 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "y has types bool and float64; write float y": r"y has types .* bool and float64; write float\(y\)",
     },
     QueryError: {
+        "a number of bytes or a text": "a number of bytes or a text",
+        "is for clusters": "is for clusters",
         "--for or --jobs": "--for or --jobs",
         "-3, None are the last ones": r"\(-3, None\) are the last ones",
         "/d/0 on d is there": "/d/0 on d is there",
@@ -346,6 +348,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "zstd has levels from 1 to 19": "zstd has levels from 1 to 19",
     },
     WorkerError: {
+        "may take 300 MB": "may take 300 MB in each process",
         "3 times the workers with exit code 7": "3 times the workers' .* with exit code 7",
         "No module named mine": "No module named 'mine'",
         "ZeroDivisionError: a defect": "ZeroDivisionError: a defect",

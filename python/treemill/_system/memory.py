@@ -7,13 +7,48 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["available", "keep_freed_memory", "limit", "private_bytes"]
+__all__ = ["available", "bytes_of", "keep_freed_memory", "limit", "private_bytes", "said_bytes"]
+
+# Numbers of bytes as people write them. Pure.
+
+_UNITS = {"": 1, "b": 1}
+_UNITS |= {f"{letter}{end}": 1000**n for n, letter in enumerate("kmgt", 1) for end in ("", "b")}
+_UNITS |= {f"{letter}i{end}": 1024**n for n, letter in enumerate("kmgt", 1) for end in ("", "b")}
+_AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
+
+
+def bytes_of(amount: object) -> int | None:
+    """The bytes that a number, or a text such as "2 GB", means; None if that means none.
+
+    >>> bytes_of("2 GB"), bytes_of("1.5GiB"), bytes_of(100), bytes_of("much"), bytes_of(-1)
+    (2000000000, 1610612736, 100, None, None)
+    """
+    if isinstance(amount, int) and not isinstance(amount, bool):
+        return amount if amount > 0 else None
+    found = _AMOUNT.fullmatch(amount) if isinstance(amount, str) else None
+    unit = None if found is None else _UNITS.get(found[2].lower())
+    return None if found is None or unit is None else int(float(found[1]) * unit) or None
+
+
+def said_bytes(number: float) -> str:
+    """A number of bytes in words.
+
+    >>> said_bytes(1_073_741_824), said_bytes(640_000_000), said_bytes(12)
+    ('1.1 GB', '640 MB', '12 B')
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= size:
+            value = number / size
+            return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
+    return f"{number:.0f} B"
+
 
 # The memory that this process shares with no other: its size, and a limit. Knows nothing of
 # treemill.

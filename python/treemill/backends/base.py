@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .checkpoint_writer import Checkpointing, CheckpointWriter
 
 __all__ = [
+    "WHY_LOST",
     "Heartbeat",
     "KnownCounters",
     "Pass",
@@ -48,6 +49,12 @@ __all__ = [
     "sizing_of",
     "worker_error",
 ]
+
+WHY_LOST = (
+    "Usual reasons are a limit of the workers' memory (smaller chunks need less: chunksize=) or a "
+    "crash of compiled code; the workers' logs say which"
+)
+"""What is said of workers that die."""
 
 # What a process has counted of one pass, and sends to the scheduler of the pass; what the scheduler
 # knows of it. Plain data.
@@ -204,6 +211,8 @@ class Request:
     """Names the query, for workers that outlive this process."""
     title: str = ""
     """The query in a few words, for lists of them."""
+    memory: int | None = None
+    """The most bytes that it may take in each process; None: nobody has said."""
     trace: int = 0
     """The number of records to keep, if it is more than the pool's."""
     served: Callable[[int], str] | None = None
@@ -327,6 +336,8 @@ class Pool(ABC):
     """Whether workers have what this process remembers of files."""
     sizing: ClassVar[Sizing]
     """The sizes of packets that suit these workers."""
+    limits_memory: ClassVar[bool] = False
+    """Whether passes see to it that they take no more memory than they may."""
     keeps: ClassVar[bool] = False
     """Whether passes keep their commits on disk if they are asked to."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
 
+from .._system.memory import bytes_of
 from ..errors import QueryError, check_flag, check_whole
 from ..workers.packets_and_chunks import COFFEAS_CHUNK
 from .subset import Entries, first_chunks, subset
@@ -72,6 +73,10 @@ chunksize
     them, always in the same way. None: as many as can be processed in half a second.
 maxchunks
     The number of chunks of each sample to go through, as coffea counts them. None: all.
+memory
+    The most memory that the query may take in each worker process of a cluster: a number of bytes,
+    or a text such as "2 GB". A query that takes more ends with an error that names the entries.
+    None: as much as the cluster's operator allows (docs/clusters.md).
 second_runs
     Whether a worker that has nothing else to do may process a packet that another one is late with;
     the first result counts. What the user's code does besides, such as files that it writes, is
@@ -120,6 +125,7 @@ class RunKeywords(TypedDict, total=False):
     schema: str | Callable[..., object] | None
     chunksize: int | None
     maxchunks: int | None
+    memory: int | str | None
     second_runs: bool | None
 
 
@@ -137,6 +143,7 @@ _DEFAULTS: RunKeywords = {
     "schema": None,
     "chunksize": None,
     "maxchunks": None,
+    "memory": None,
     "second_runs": None,
 }
 
@@ -168,6 +175,11 @@ def _schema(name: str, value: str | Callable[..., object]) -> None:
     coffeas(value)  # raises
 
 
+def _memory(name: str, value: object) -> None:
+    if bytes_of(value) is None:
+        raise QueryError(f'{name} is a number of bytes or a text such as "2 GB", not {value!r:.60}')
+
+
 _CHECKS: Mapping[str, _Check] = {
     "inputs": _one(Mapping, "a mapping of names to values"),
     "on_error": _on_error,
@@ -180,6 +192,7 @@ _CHECKS: Mapping[str, _Check] = {
     "schema": _schema,
     "chunksize": _one(int, "a number of 1 or more", least=1),
     "maxchunks": _one(int, "a number of 1 or more", least=1),
+    "memory": _memory,
     "second_runs": check_flag,
 }
 """Each is called with an option's name and value, and raises QueryError if no run can have that."""
@@ -213,6 +226,11 @@ class RunOptions:
     def skip_errors(self) -> bool:
         """True if entries that cannot be read or processed are left out and named."""
         return self.values["on_error"] == "skip"
+
+    @property
+    def memory(self) -> int | None:
+        """The most bytes that the query may take in each process."""
+        return bytes_of(self.values["memory"])
 
     @property
     def whole(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from ..backends.base import Pass, PassStatus
+from ..backends.base import WHY_LOST, Pass, PassStatus
 from ..errors import WorkerError, without_credentials
 from ..io_report import IOReport
 from ..monitoring.progress import Progress
@@ -227,12 +227,21 @@ class Account:
         error = ended.status().error
         if not isinstance(error, WorkerGone):
             return error
-        for missing in ended.coverage().missing:
-            if missing.error is error:
-                path, first = self.place(missing.file)
-                stop = missing.stop
-                span = None if stop is None else (missing.start + first, stop + first)
-                return WorkerError(f"given up: {error}", file=path, entries=span)
+        spans = [
+            (missing.file, missing.start, missing.stop)
+            for missing in ended.coverage().missing
+            if missing.error is error
+        ]
+        for number, start, stop in [error.span] if error.span is not None else spans:
+            if number >= 0:
+                path, first = self.place(number)
+                span = None if stop is None else (start + first, stop + first)
+                return WorkerError(
+                    f"query {self.title!r} was given up: {error}, as were others before it, with "
+                    f"these entries in hand. {WHY_LOST}",
+                    file=path,
+                    entries=span,
+                )
         return WorkerError(str(error))
 
     def place(self, number: int) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from ..backends.base import Pass, Pool, Request, Results
 from ..backends.merged_partial import MergedPartial
 from ..data import source
 from ..data.assumptions import NO_ASSUMPTIONS
-from ..errors import FormatError, SourceError, TreemillError
+from ..errors import FormatError, QueryError, SourceError, TreemillError
 from ..frozen import replaced
 from ..monitoring.progress import Progress
 from ..monitoring.report import Report
@@ -152,6 +152,12 @@ class Query(Generic[Result]):
         self._skip_errors = options.skip_errors
         self._recording = _recording_of(options, pool)
         self._monitor = options.values["monitor"]
+        self._memory = options.memory
+        if self._memory is not None and not pool.limits_memory:
+            raise QueryError(
+                "memory= of a run is for clusters; processes of this machine have a limit by "
+                'connect(mode="processes", memory=…)'
+            )
         self._state = QueryState.RUNNING
         self._reason: str | None = None
         """Why the query was stopped or aborted."""
@@ -415,6 +421,7 @@ class Query(Generic[Result]):
             checkpointing=checkpointing,
             name=self.id,
             title=self.title,
+            memory=self._memory,
             served=None if self._monitor is False else self.account.places.node,
             trace=0 if self._recording is None else self._recording.records,
             query=self,

@@ -20,7 +20,7 @@ from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, w
 from ..checkpoint_writer import CheckpointWriter
 from ..merged_partial import MergedPartial
 from ..pickled import pickled
-from .messages import HeldPartial, Limits, PassEnded, PassRequest, PassUpdate
+from .messages import HeldPartial, Limits, Owner, PassEnded, PassRequest, PassUpdate
 from .resumption import Resumption, checkpoint_name, into
 from .scheduler_client import PartialLost, SchedulerClient
 
@@ -126,6 +126,7 @@ class Settings(Protocol):
     keep: float
     trace: int
     limits: Limits
+    owner: Owner
     closed: bool
 
 
@@ -246,6 +247,8 @@ class DaskPass(Pass):
             before=self._before.put(blobs),
             kept=checkpoint_name(self._request),
             limits=pool.limits,
+            owner=pool.owner,
+            memory=self._request.memory,
             addresses=_at_hosts(self._request.addresses()),
         )
         self._scheduler_client.put(blobs)

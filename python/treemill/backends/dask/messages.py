@@ -6,6 +6,8 @@ A process is one of Dask's workers; a worker is one of its threads, with a numbe
 
 from __future__ import annotations
 
+import getpass
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
@@ -41,6 +43,8 @@ __all__ = [
     "Limits",
     "Listed",
     "Loaded",
+    "OverMemory",
+    "Owner",
     "PassEnded",
     "PassRequest",
     "PassUpdate",
@@ -106,11 +110,35 @@ def free_threads(
     return max(threads, 0)
 
 
-VERSION = 9
+VERSION = 10
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
 # From the client to the scheduler.
+
+
+@frozen
+class Owner:
+    """Whose a query is, as its client says: distributed knows no users."""
+
+    user: str = "unknown"
+    """The name of the account."""
+    host: str = ""
+    """The host where the client runs."""
+    client: str = ""
+    """Names the client among those of the scheduler."""
+
+    @classmethod
+    def here(cls, client: str = "") -> Owner:
+        """The owner of what this process asks for."""
+        try:
+            user = getpass.getuser()
+        except (OSError, KeyError, ImportError):  # an account without a name, as in containers
+            user = "unknown"
+        return cls(user, socket.gethostname(), client)
+
+    def __str__(self) -> str:
+        return f"{self.user}@{self.host}" if self.host else self.user
 
 
 @frozen
@@ -160,6 +188,9 @@ class PassRequest:
     """Names the client's checkpoint."""
     limits: Limits = UNLIMITED
     """How many workers may take part."""
+    owner: Owner = field(default_factory=Owner)
+    memory: int | None = None
+    """The most bytes that it may take in each process, as the user says."""
     addresses: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """All addresses of each file that has several of them, each at a host."""
 
@@ -176,6 +207,8 @@ class Begin:
     inputs: str | None
     packages: tuple[str, ...]
     workers: tuple[int, ...]
+    memory: int | None = None
+    """The most bytes that the pass may take in the process."""
 
 
 @frozen
@@ -282,6 +315,14 @@ class Crashed:
 
     work: str
     error: BaseException
+
+
+@frozen
+class OverMemory:
+    """The process takes more memory than the pass may, and has workers of other passes at work: it
+    is to have the process for itself, so that its memory can be measured."""
+
+    work: str
 
 
 # From the scheduler to a client.

@@ -25,7 +25,9 @@ class Participant:
     host: str
     numbers: tuple[int, ...]
     joined: set[int] = field(default_factory=set)
-    """The workers that have joined."""
+    """The workers that have joined, and have had a turn."""
+    resting: set[int] = field(default_factory=set)
+    """The workers that are there and have no turn."""
     loaded: bool = False
     """Whether it has loaded the task."""
     place: str | None = None

@@ -7,6 +7,7 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ...errors import WorkerError
 from ...frozen import replaced
@@ -18,6 +19,7 @@ from ...scheduling import (
     Coverage,
     Dismiss,
     Event,
+    FileOpened,
     FilesDone,
     FilesLocated,
     Finish,
@@ -38,13 +40,17 @@ from ...scheduling import (
     RefuseFrom,
     Stop,
     Tick,
+    WorkerGone,
     WorkerJoined,
     WorkerLeaving,
     WorkerLost,
+    WorkerStays,
     ranges_of,
 )
+from ...scheduling.blame import LOADING
 from ...scheduling.coordinator import packetizer_and_coordinator
-from ..base import Heartbeat
+from ...scheduling.view import Span
+from ..base import WHY_LOST, Heartbeat
 from .messages import (
     Act,
     Begin,
@@ -71,11 +77,15 @@ _IN_A_ROW = 5
 """Processes that may be lost before one of their workers has done a packet."""
 
 
-def _given_up(address: str, reason: str) -> WorkerError:
-    """The error if so many are lost."""
-    words = f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
-    why = "a limit of their memory, or a crash of compiled code: their logs say which"
-    return WorkerError(f"given up: {words}: {reason}. Usual reasons are {why}", worker=address)
+def _given_up(address: str, reason: str, in_hand: Sequence[Span]) -> Exception:
+    """The error if so many are lost, and the last one had this in hand."""
+    at_work = [span for span in in_hand if span != LOADING]
+    if at_work:
+        gone = WorkerGone(reason)
+        gone.span = at_work[0]
+        return gone
+    words = f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything of it"
+    return WorkerError(f"given up: {words}: {reason}. {WHY_LOST}", worker=address)
 
 
 class LostWorkers:
@@ -88,10 +98,10 @@ class LostWorkers:
         self._held: dict[int, object] = {}  # by worker: what may be to blame
         self._in_a_row = 0
 
-    def process_lost(self, address: str, reason: str, fault: bool) -> WorkerError | None:
-        """Counts a lost process. Returns an error if too many were lost in a row."""
+    def process_lost(self, fault: bool) -> bool:
+        """Counts a lost process. Returns True if too many were lost in a row."""
         self._in_a_row += fault
-        return None if self._in_a_row < _IN_A_ROW else _given_up(address, reason)
+        return self._in_a_row >= _IN_A_ROW
 
     def work_was_done(self) -> None:
         """Notes that a worker has done a packet."""
@@ -116,7 +126,9 @@ class LostWorkers:
 
     @property
     def must_wait(self) -> bool:
-        """True if workers are lost, and there is no other one."""
+        """True if workers are lost, and there is no other one to do what they had."""
+        if self._packetizer.is_ending:
+            return False
         gone = {each.worker for each in self._untold if isinstance(each, WorkerLost)}
         return bool(self._untold) and not self._packetizer.workers - gone
 
@@ -131,6 +143,18 @@ class LostWorkers:
                     event = replaced(event, fault=False)
             yield event
         self._held.clear()
+
+
+@dataclass(slots=True)
+class TurnNews:
+    """What has become of the turns of a pass; see Turns."""
+
+    resting: list[tuple[str, int]] = field(default_factory=list)
+    """Workers that have no turn, and their processes. They have joined, or their turn is over."""
+    gone: list[int] = field(default_factory=list)
+    """Workers that are there no more."""
+    done: list[Span] = field(default_factory=list)
+    """What workers have done, if the pass is suspected of something."""
 
 
 Messages = list[tuple[str, object]]
@@ -172,6 +196,10 @@ class PassScheduler:
         self._lost_workers = LostWorkers(self._packetizer)
         self._begun = False
         self._any_leaving = False  # whether a process has ever been told to leave
+        self._withdrawn: set[int] = set()  # workers that will rest
+        self._turn_news = TurnNews()
+        self.is_suspected = False
+        """Whether TurnNews should have what workers have done; see Blame."""
         self._move(self._host_names.nodes(request.addresses))
 
     # What others may read.
@@ -184,6 +212,26 @@ class PassScheduler:
     def has(self, address: str) -> bool:
         """True if the process takes part."""
         return address in self._processes
+
+    @property
+    def wants_workers(self) -> bool:
+        """True if there is work now for a worker more."""
+        wants = self._packetizer.wants_workers or self._lost_workers.must_wait
+        return wants and not self.over
+
+    def is_idle(self, worker: int) -> bool:
+        """True if the worker has nothing to do."""
+        return worker in self._packetizer.idle
+
+    def in_hand(self, address: str) -> list[Span]:
+        """What the workers of a process may be at."""
+        process = self._processes.get(address)
+        if process is None or self.over:
+            return []
+        loading = [] if process.loaded else [LOADING]
+        return loading + [
+            span for number in process.joined for span in self._packetizer.in_hand(number)
+        ]
 
     def needs(self, address: str) -> bool:
         """True if it has uncommitted work, or gets the partials of others that are sent away."""
@@ -239,7 +287,7 @@ class PassScheduler:
             process = self._processes[address] = Participant(address, host, numbers)
             self._of |= dict.fromkeys(numbers, process)
             about = (self.request.task, self.request.inputs, self.request.packages)
-            self._send_message(address, Begin(self.name, *about, numbers))
+            self._send_message(address, Begin(self.name, *about, numbers, self.request.memory))
         return self._told()
 
     def leave(self, address: str) -> Messages:
@@ -253,7 +301,48 @@ class PassScheduler:
                 self._handle(MergerLeaving(process.merger))
             for number in sorted(process.joined):
                 self._handle(WorkerLeaving(number))
+            self._turn_news.gone += process.resting
         return self._told()
+
+    # Turns: which of the workers may work is decided for all passes together.
+
+    def begin_turn(self, worker: int) -> Messages:
+        """A worker may work."""
+        process = self._of[worker]
+        if self.over or self._processes.get(process.address) is not process:
+            return self._told()
+        process.resting.discard(worker)
+        if worker not in process.joined:
+            process.joined.add(worker)
+            self._handle(WorkerJoined(worker, process.place))
+        elif not process.leaving:
+            self._handle(WorkerStays(worker))
+        self._alone_since = None
+        self._report_lost_workers()
+        return self._told()
+
+    def end_turn(self, worker: int) -> Messages:
+        """A worker is to rest after its packet, and to commit before."""
+        if not self.over and worker in self._packetizer.workers:
+            self._withdrawn.add(worker)
+            self._handle(WorkerLeaving(worker))
+        return self._told()
+
+    def turn_news(self) -> TurnNews:
+        """What has become of turns since the last time."""
+        news, self._turn_news = self._turn_news, TurnNews()
+        return news
+
+    def _note_rest(self) -> None:
+        """Notes which turns are over."""
+        for worker in self._withdrawn & self._packetizer.idle:
+            self._withdrawn.remove(worker)
+            process = self._of[worker]
+            if process.leaving:
+                self._turn_news.gone.append(worker)
+            else:
+                process.resting.add(worker)
+                self._turn_news.resting.append((process.address, worker))
 
     def _send_off(self) -> None:
         """Ends processes that leave and have nothing more to lose, or no one to leave it to."""
@@ -271,17 +360,20 @@ class PassScheduler:
         return self._told()
 
     def _lose(self, address: str, reason: str, fault: bool = True) -> None:
+        in_hand = self.in_hand(address)
         process = self._processes.pop(address, None)
         if process is None or self.over:
             return
         self._gone = self._gone.plus(process.counted.heartbeat)
+        self._turn_news.gone += process.numbers
+        self._withdrawn.difference_update(process.numbers)
         for number in sorted(process.joined):
             self._lost_workers.add_worker(number, reason, fault)
         if process.merger is not None:
             self._replace(process, process.merger)
-        error = self._lost_workers.process_lost(address, reason, fault)
-        if error is not None:
-            self._carry_out(self._coordinator.fail(error))
+        too_many = self._lost_workers.process_lost(fault)
+        if too_many and not self._packetizer.is_ending:  # else it has its reason
+            self._carry_out(self._coordinator.fail(_given_up(address, reason, in_hand)))
         self._report_lost_workers()
 
     def _replace(self, lost: Participant, merger: int) -> None:
@@ -299,7 +391,8 @@ class PassScheduler:
 
     def _report_lost_workers(self) -> None:
         if self._lost_workers.must_wait:
-            self._alone_since = self._alone_since or self._clock()
+            waits = any(each.resting for each in self._processes.values())  # only for a turn
+            self._alone_since = None if waits else self._alone_since or self._clock()
             return
         for event in self._lost_workers.told():
             self._handle(event)
@@ -333,10 +426,13 @@ class PassScheduler:
         if isinstance(event, WorkerJoined):
             if process.leaving or event.worker not in process.numbers:
                 return
-            process.joined.add(event.worker)
+            process.resting.add(event.worker)
+            self._turn_news.resting.append((process.address, event.worker))
             self._alone_since = None
-            event = WorkerJoined(event.worker, process.place)
-        elif isinstance(event, Committed) and event.merger is not None:
+            return
+        if self.is_suspected:
+            self._note_done(event)
+        if isinstance(event, Committed) and event.merger is not None:
             if not (event.worker in process.numbers or process is self._mergers.at(event.merger)):
                 return
             self._mergers.committed(event.merger, event.worker)
@@ -345,8 +441,18 @@ class PassScheduler:
         elif isinstance(event, PacketDone | FilesDone):
             self._lost_workers.work_was_done()
         self._handle(event)
-        if isinstance(event, WorkerJoined):
-            self._report_lost_workers()
+
+    def _note_done(self, event: Event) -> None:
+        """Notes what a worker has done, for Blame."""
+        if isinstance(event, FileOpened):
+            self._turn_news.done.append((event.file, 0, None))
+        elif isinstance(event, PacketDone):
+            spans = self._packetizer.in_hand(event.worker)
+            self._turn_news.done += [(spans[0][0], spans[0][1], event.stop)] if spans else []
+        elif isinstance(event, FilesDone):
+            files = self._packetizer.in_hand(event.worker)
+            for (file, _, _), entries in zip(files, event.entries, strict=False):
+                self._turn_news.done += [(file, 0, None), (file, 0, entries)]
 
     def _loaded(self, process: Participant, message: Loaded) -> None:
         process.loaded = message.workers == process.numbers
@@ -408,13 +514,22 @@ class PassScheduler:
 
     # Time.
 
-    def tick(self, heard: Mapping[str, float]) -> Messages:
-        """Time has passed. `heard`: when each process was last heard of."""
+    def silent(self, heard: Mapping[str, float]) -> list[str]:
+        """The processes that have been silent for too long. `heard`: when each was last heard
+        of."""
+        now, most = self._clock(), self.request.silence
+        return [each for each in self._processes if now - heard.get(each, now) > most]
+
+    def give_up(self, address: str, fault: bool) -> Messages:
+        """A process has been silent for too long."""
+        self._send_message(address, End(self.name))
+        reason = f"worker {address} did not answer for {self.request.silence:g} seconds"
+        self._lose(address, reason, fault)
+        return self._told()
+
+    def tick(self) -> Messages:
+        """Time has passed."""
         now, request = self._clock(), self.request
-        for address in list(self._processes):
-            if now - heard.get(address, now) > request.silence:
-                self._send_message(address, End(self.name))
-                self._lose(address, f"did not answer for {request.silence:g} seconds")
         if self.over:
             return self._told()
         if self._alone_since is not None and now - self._alone_since > request.wait:
@@ -438,6 +553,8 @@ class PassScheduler:
     def _decided(self, decide: Callable[[], list[Action]]) -> None:
         before = self.parts()
         self._carry_out(decide())
+        if self._withdrawn:
+            self._note_rest()
         if self.parts() != before:
             self.change += 1
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Protocol
 
+from ..._system.memory import said_bytes
 from ...errors import TreemillError, WorkerError
 from ...frozen import replaced
 from ...scheduling import (
@@ -47,8 +48,21 @@ from ...workers.worker import Worker
 from ...workers.workload import Partial
 from ..base import Heartbeat
 from ..pickled import portable
+from .memory_limits import Over
 from .merger import Merger, RefusedByMerger, Unreachable
-from .messages import Act, Begin, Crashed, Fetch, Hold, Loaded, Recall, RecallFrom, Tell, Unreached
+from .messages import (
+    Act,
+    Begin,
+    Crashed,
+    Fetch,
+    Hold,
+    Loaded,
+    OverMemory,
+    Recall,
+    RecallFrom,
+    Tell,
+    Unreached,
+)
 
 __all__ = ["Handed", "PassWorkers", "ProcessServices", "Read", "ReservedPackets"]
 
@@ -137,6 +151,8 @@ Handed = tuple[str, int, int, int]
 
 _HEARTBEAT_SECONDS = 0.2
 """How often counters are told with packets."""
+_ASK_SECONDS = 2.0
+"""How often a process asks that a pass may have it alone. Others rest after their packets."""
 _HOLD_SECONDS = 30.0
 """Seconds for which a partial waits for the word that makes this process its merger."""
 
@@ -186,6 +202,10 @@ class PassWorkers:
         self._ordering = threading.Lock()
         self._fetching: dict[int, Future[Read]] = {}
         """What is on its way from other mergers."""
+        self._packets: dict[int, Packet | None] = {}  # in hand, by worker, the last one last
+        self._over_told, self._asked_alone = False, -_ASK_SECONDS
+        self.memory = begin.memory
+        """The most bytes that the pass may take here; None: any number."""
         self._last_heartbeat = 0.0
         self._over = False
         self._halted = False
@@ -401,6 +421,14 @@ class PassWorkers:
         number = worker.number
         if isinstance(order, Process):
             self._ahead.begin(number, order.packet)
+        self._packets[number] = order.packet if isinstance(order, Process) else None
+        try:
+            return self._performed(worker, order)
+        finally:
+            del self._packets[number]
+
+    def _performed(self, worker: Worker[Partial], order: Order) -> Event | None:
+        number = worker.number
         event = worker.perform(order)
         while isinstance(order, Process) and isinstance(event, PacketDone):
             whole = event.stop == order.packet.stop  # else it was told to stop
@@ -410,8 +438,48 @@ class PassWorkers:
             packet, soon = next_packet
             self._send_event(replaced(event, begun=packet.number), soon)
             order = Process(number, packet)
+            self._packets.pop(number)
+            self._packets[number] = packet  # the last one
             event = worker.perform(order)
         return event
+
+    # Memory.
+
+    @property
+    def is_at_work(self) -> bool:
+        """True if a worker carries out an order."""
+        return bool(self._packets)
+
+    def tell_over(self, over: Over) -> None:
+        """The pass takes too much memory, or may do so."""
+        if self._over_told:
+            return
+        if not over.is_alone:
+            now = time.monotonic()
+            if now - self._asked_alone < _ASK_SECONDS:
+                return
+            self._asked_alone = now
+            self._around.send_message(OverMemory(self.name))
+            return
+        self._over_told = True
+        in_hand = [
+            (worker, packet)
+            for number, packet in list(self._packets.items())
+            if packet is not None and (worker := self._there.get(number)) is not None
+        ]
+        at_once = f", and for {len(in_hand) - 1} packets before" if len(in_hand) > 1 else ""
+        said = (
+            f"took {said_bytes(over.taken)} for these entries{at_once} on {self._around.address}, "
+            f"and the query may take {said_bytes(self.memory or 0)} in each process. Smaller "
+            "chunks (chunksize=) need less, and so do fewer bins; memory= of run() is the limit, "
+            "up to the cluster's own"
+        )
+        if in_hand:  # the one that was begun last has taken the last bytes
+            worker, packet = in_hand[-1]
+            error = worker.out_of_memory(packet, said)
+        else:
+            error = WorkerError(f"a worker {said}", worker=self._around.address)
+        self._around.send_message(Crashed(self.name, self._error(error)))
 
     def _hand(self, act: Act, handed: dict[int, int], partial: Partial | None) -> None:
         order = act.action

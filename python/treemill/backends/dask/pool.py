@@ -14,7 +14,7 @@ from ...scheduling import Sizing
 from ...workers.task import Task
 from ..base import Pass, Pool, RemoteQuery, Request
 from .dask_pass import DaskPass
-from .messages import UNLIMITED, Limits, Listed
+from .messages import UNLIMITED, Limits, Listed, Owner
 from .resumption import Resumption, checkpoint_name, find_running, into, zipped
 from .scheduler_client import SchedulerClient
 
@@ -34,6 +34,7 @@ class DaskPool(Pool):
     kind = "Dask threads"
     outlive = True
     keeps = True
+    limits_memory = True
     remembers = False
     sizing = SIZING
 
@@ -55,6 +56,7 @@ class DaskPool(Pool):
         self._client = client
         self._owned = owned
         self.limits = limits
+        self.owner = Owner.here(str(client.id))
         self._wanted = workers
         self.scheduler_client = SchedulerClient(client, silence)
         hello = self.scheduler_client.install()

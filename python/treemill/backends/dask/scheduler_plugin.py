@@ -26,6 +26,7 @@ from ...monitoring.dashboard_page import Screen
 from .dask_client import check_version
 from .http_routes import SchedulerBoard, application
 from .messages import VERSION, PassUpdate
+from .rules import read_rules
 from .scheduler_state import SchedulerState
 from .worker_plugin import NAME, ReadAnswer, TreemillWorkerPlugin
 
@@ -154,7 +155,7 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         """Adds the handlers, and a loop to each worker."""
         check_version()
         self._scheduler = scheduler
-        self._scheduler_state = SchedulerState(time.monotonic)
+        self._scheduler_state = SchedulerState(time.monotonic, read_rules())
         self._mail: dict[str, asyncio.Event] = {}
         self._changes: dict[str, asyncio.Event] = {}
         scheduler.handlers.update(

@@ -13,9 +13,17 @@ from dataclasses import dataclass, field
 
 from ...errors import QueryError
 from ...frozen import replaced
-from ...scheduling import Coverage, Monitored
+from ...scheduling import Blame, Coverage, Grant, Monitored, Rules, Turns
 from .mailbox import Mailbox, Parcel
-from .messages import AdmittedThreads, HeldPartial, Listed, PassRequest, PassUpdate, free_threads
+from .messages import (
+    AdmittedThreads,
+    HeldPartial,
+    Listed,
+    OverMemory,
+    PassRequest,
+    PassUpdate,
+    free_threads,
+)
 from .pass_scheduler import PassScheduler
 
 __all__ = ["SchedulerState", "demand", "poll_seconds"]
@@ -92,8 +100,12 @@ class SchedulerState:
     """The state of the plugin. `news` holds the addresses with new mail, and `changed` the passes
     of which a client wants to hear; the caller clears both."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], rules: Rules | None = None) -> None:
         self._clock = clock
+        self._turns = Turns(rules)
+        self._is_deciding = False
+        self._wanted: dict[str, bool] = {}  # whether a pass had work for more workers
+        self._blame = Blame()
         self._processes: dict[str, _Process] = {}
         self._heard: dict[str, float] = {}
         self._passes: dict[str, PassScheduler] = {}
@@ -111,6 +123,7 @@ class SchedulerState:
         """One of Dask's workers is there. It takes part once its loop has said so."""
         if address not in self._processes:
             self._processes[address] = _Process(host, threads)
+            self._turns.add(address, threads)
 
     def remove(self, address: str, reason: str, fault: bool = True) -> None:
         """One of Dask's workers is gone. `fault`: whether its packets may be to blame."""
@@ -118,6 +131,7 @@ class SchedulerState:
         self._heard.pop(address, None)
         if process is not None:
             self._lose(address, reason, fault)
+            self._turns.remove(address, self._clock())
 
     def leave(self, address: str) -> None:
         """One of Dask's workers will go: it takes part in nothing new, and what it has done is
@@ -147,8 +161,31 @@ class SchedulerState:
         )
 
     def _lose(self, address: str, reason: str, fault: bool = True) -> None:
-        for pass_scheduler in self._passes.values():
-            self._post(pass_scheduler, pass_scheduler.lose(address, reason, fault))
+        guilty = self._blamed(address) if fault else None
+        for name, each in list(self._passes.items()):
+            self._post(each, each.lose(address, reason, name == guilty))
+
+    def _suspect(self, pass_scheduler: PassScheduler, address: str) -> None:
+        """Has a pass run alone, because it may take too much memory in this process."""
+        name, spans = pass_scheduler.name, pass_scheduler.in_hand(address)
+        if spans:
+            self._blame.suspect(name, spans)
+            pass_scheduler.is_suspected = True
+            self._turns.isolate(name, self._blame.most(name), self._clock())
+            self._decide()
+
+    def _blamed(self, address: str) -> str | None:
+        """The pass that a lost process counts against, if that is known."""
+        in_hand = {
+            name: spans for name, each in self._passes.items() if (spans := each.in_hand(address))
+        }
+        guilty = self._blame.lost(in_hand)
+        now = self._clock()
+        for name in in_hand:
+            self._passes[name].is_suspected = True
+            if (most := self._blame.most(name)) is not None:
+                self._turns.isolate(name, most, now)
+        return guilty
 
     @property
     def threads(self) -> int:
@@ -194,10 +231,14 @@ class SchedulerState:
         return True
 
     def _receive(self, pass_scheduler: PassScheduler, address: str, message: object) -> None:
+        if isinstance(message, OverMemory):
+            self._suspect(pass_scheduler, address)
+            return
         try:
             out = pass_scheduler.receive(address, message)
         except Exception as error:  # else the process would say it again and again
             out = pass_scheduler.fail(error)
+        self._turns.touch(address)  # a worker may have become idle
         self._post(pass_scheduler, out)
 
     def mail(self, address: str) -> Parcel | None:
@@ -263,7 +304,9 @@ class SchedulerState:
         """Makes a pass, once."""
         if name in self._passes:
             return
+        request = replaced(request, memory=self._turns.rules.least_memory(request.memory))
         pass_scheduler = self._passes[name] = PassScheduler(name, request, self._clock)
+        self._turns.begin(name, str(request.owner), pass_scheduler, self._clock())
         self._admitted[name] = {}
         for address, process in self._processes.items():
             if process.start is not None:
@@ -351,13 +394,15 @@ class SchedulerState:
     def tick(self) -> None:
         """Time has passed. To be called about every half second."""
         now = self._clock()
+        self._give_up_silent()
         for name, pass_scheduler in list(self._passes.items()):
-            self._post(pass_scheduler, pass_scheduler.tick(self._heard))
+            self._post(pass_scheduler, pass_scheduler.tick())
             waits = pass_scheduler.over or pass_scheduler.parts() is not None
             if not waits:
                 self._ripe.pop(name, None)
             elif now - self._ripe.setdefault(name, now) > pass_scheduler.request.keep:
                 self.forget(name)
+        self._decide(everywhere=True)
         used = {
             digest
             for pass_scheduler in self._passes.values()
@@ -368,6 +413,17 @@ class SchedulerState:
                 blob.used = now
             elif now - blob.used > _BLOB_SECONDS:
                 del self._blobs[digest]
+
+    def _give_up_silent(self) -> None:
+        """Gives up processes that have been silent for too long. A process that has something of
+        several passes in hand says nothing of any of them."""
+        silent = {name: each.silent(self._heard) for name, each in self._passes.items()}
+        if not any(silent.values()):
+            return
+        for name, addresses in silent.items():
+            for address in addresses:
+                having = sum(bool(each.in_hand(address)) for each in self._passes.values())
+                self._post(self._passes[name], self._passes[name].give_up(address, having <= 1))
 
     def forget(self, name: str) -> None:
         """Drops a pass, and what it has left on workers."""
@@ -383,6 +439,50 @@ class SchedulerState:
             self.changed.add(name)
 
     def _post(self, pass_scheduler: PassScheduler, out: list[tuple[str, object]]) -> None:
+        self._send(pass_scheduler, out)
+        self._note_turns(pass_scheduler)
+        self._decide()
+
+    def _note_turns(self, pass_scheduler: PassScheduler) -> None:
+        """Tells what has become of the turns of a pass."""
+        name, now = pass_scheduler.name, self._clock()
+        if pass_scheduler.over:
+            self._turns.end(name, now)
+            self._blame.end(name)
+            self._wanted.pop(name, None)
+            return
+        wants = pass_scheduler.wants_workers
+        if wants and not self._wanted.get(name):
+            self._turns.wants_again(name)
+        self._wanted[name] = wants
+        news = pass_scheduler.turn_news()
+        for span in news.done:
+            if self._blame.done(name, span):
+                pass_scheduler.is_suspected = False
+                self._turns.isolate(name, None, now)
+        for worker in news.gone:
+            self._turns.gone(name, worker, now)
+        for address, worker in news.resting:
+            self._turns.returned(name, worker, now)
+            self._turns.wait(name, address, worker)
+
+    def _decide(self, everywhere: bool = False) -> None:
+        """Carries out what is decided of turns, and what follows from that."""
+        if self._is_deciding:
+            return
+        self._is_deciding = True
+        try:
+            while actions := self._turns.decide(self._clock(), everywhere):
+                everywhere = False
+                for action in actions:
+                    each = self._passes.get(action.query)
+                    if each is not None:
+                        take = each.begin_turn if isinstance(action, Grant) else each.end_turn
+                        self._post(each, take(action.worker))
+        finally:
+            self._is_deciding = False
+
+    def _send(self, pass_scheduler: PassScheduler, out: list[tuple[str, object]]) -> None:
         for address, message in out:
             process = self._processes.get(address)
             if process is not None:

@@ -21,6 +21,7 @@ from concurrent.futures import Future
 from ...scheduling import Ranges
 from ..pickled import portable
 from .mailbox import Mailbox, Parcel
+from .memory_limits import Over, watch
 from .merger import RefusedByMerger
 from .messages import Act, Begin, Crashed, Drop, End, Fetch, Hold, Recall, RecallFrom
 from .pass_workers import Handed, PassWorkers, Read
@@ -64,6 +65,8 @@ class WorkerAgent:
         self._paths: tuple[str, ...] = ()
         self._unpacked_digests: set[str] = set()
         self._passes: dict[str, PassWorkers] = {}
+        self._ended: list[PassWorkers] = []  # of which some may be at work still
+        self._is_watched = False
         self.restart()
 
     def _ask_names(self) -> None:
@@ -118,6 +121,9 @@ class WorkerAgent:
     def _handle(self, message: object) -> None:
         if isinstance(message, Begin):
             self._passes[message.work] = PassWorkers(message, self)
+            if message.memory is not None and not self._is_watched:
+                self._is_watched = True
+                watch(self._at_work, self._tell_over)
             return
         assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
         pass_workers = self._passes.get(message.work)
@@ -125,11 +131,31 @@ class WorkerAgent:
             return
         if isinstance(message, End):
             del self._passes[message.work]
+            self._ended.append(pass_workers)
             pass_workers.end()
         elif isinstance(message, Drop):
             pass_workers.drop(message.merger)
         else:
             pass_workers.receive(message)
+
+    # Memory, on a thread of its own.
+
+    def _at_work(self) -> dict[str, int | None] | None:
+        """The passes that have workers at work, and the bytes that each may take. None if none has
+        a limit any more."""
+        passes = list(self._passes.values())
+        with self._lock:
+            self._ended = [each for each in self._ended if each.is_at_work]
+            if all(each.memory is None for each in passes):
+                self._is_watched = False
+                return None
+        late = {f"{each.name}, which has ended": None for each in self._ended}
+        return late | {each.name: each.memory for each in passes if each.is_at_work}
+
+    def _tell_over(self, over: Over) -> None:
+        pass_workers = self._passes.get(over.work)
+        if pass_workers is not None:
+            pass_workers.tell_over(over)
 
     def end(self) -> None:
         """Ends the workers of all passes: the process ends."""

@@ -1,0 +1,80 @@
+"""What a cluster's operator says of its users: the file `treemill.toml`, read on the scheduler."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..._system.memory import bytes_of
+from ...errors import QueryError
+from ...scheduling import Rules, UserRule
+
+__all__ = ["read_rules", "rules_of"]
+
+_VARIABLE = "TREEMILL_RULES"
+"""Names the file, if it is not `treemill.toml` in the scheduler's folder."""
+_KINDS = {
+    "weight": ((int, float), "a number above 0"),
+    "priority": (int, "a whole number"),
+    "threads": (int, "a number of 1 or more"),
+    "queries": (int, "a number of 1 or more"),
+}
+
+
+def rules_of(said: Mapping[str, Any], file: str = "treemill.toml") -> Rules:
+    """The rules that a file says. Raises QueryError for what makes no sense: an operator must not
+    believe in a limit that there is not.
+
+    >>> rules = rules_of({"memory": "2 GB", "users": {"ana": {"weight": 2}, "*": {"queries": 4}}})
+    >>> rules.memory, rules.of("ana@lxplus").weight, rules.of("bob@lxplus").queries
+    (2000000000, 2, 4)
+    """
+    unknown = said.keys() - {"memory", "queries", "users"}
+    if unknown:
+        raise QueryError(
+            f"{file} has {sorted(unknown)[0]!r}, which is no rule: there are memory, queries and "
+            "users"
+        )
+    memory = said.get("memory")
+    if memory is not None and (memory := bytes_of(memory)) is None:
+        raise QueryError(f'{file}: memory is a number of bytes or a text such as "2 GB"')
+    if "queries" in said:
+        _check("queries", said["queries"], file)
+    users = {name: _user_rule(name, each, file) for name, each in said.get("users", {}).items()}
+    others = users.pop("*", UserRule())
+    return Rules(users, others, said.get("queries"), memory)
+
+
+def _user_rule(name: str, said: object, file: str) -> UserRule:
+    if not isinstance(said, dict) or said.keys() - _KINDS.keys():
+        raise QueryError(f"{file}: the rules of user {name!r} are {', '.join(_KINDS)}")
+    for key, value in said.items():
+        _check(key, value, f"{file}, user {name!r}")
+    return UserRule(**said)
+
+
+def _check(key: str, value: object, where: str) -> None:
+    kind, words = _KINDS[key]
+    fits = isinstance(value, kind) and not isinstance(value, bool)  # type: ignore[arg-type]
+    if not fits or (key != "priority" and not value > 0):  # type: ignore[operator]
+        raise QueryError(f"{where}: {key} is {words}, not {value!r:.60}")
+
+
+def read_rules() -> Rules:
+    """The rules of this scheduler; none if there is no file. Raises QueryError if it is wrong."""
+    named = os.environ.get(_VARIABLE)
+    file = Path(named or "treemill.toml")
+    try:
+        text = file.read_text()
+    except FileNotFoundError:
+        if named:
+            raise QueryError(f"there is no file {named}, which {_VARIABLE} names") from None
+        return Rules()
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise QueryError(f"{file} is no TOML: {error}") from error
+    return rules_of(said, str(file))
