@@ -3,8 +3,11 @@
 `make soak` sets TREEMILL_SOAK and seeds of its own: then the cases are fresh.
 """
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 
 import pytest
 from hypothesis import settings
@@ -26,6 +29,9 @@ if not SOAK:
 
 # Tests write nothing to the user's folders, and servers are asked for all.
 os.environ["TREEMILL_CACHE_METADATA_LIMIT"] = "0"
+if "XDG_CONFIG_HOME" not in os.environ:
+    os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="treemill-tests-")
+    atexit.register(shutil.rmtree, os.environ["XDG_CONFIG_HOME"], ignore_errors=True)
 
 
 def pytest_configure():

@@ -23,6 +23,7 @@ __all__ = [
     "QueryError",
     "QueryInterrupted",
     "SourceError",
+    "StoppedError",
     "TreemillError",
     "TruncatedError",
     "UnknownBranchError",
@@ -334,6 +335,32 @@ class WorkerError(TreemillError):
         super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
         self.worker = worker
         self.traceback = None if traceback is None else without_credentials(traceback)
+
+
+class StoppedError(TreemillError):
+    """Somebody else has stopped or aborted the query, so that its result is not of all entries.
+
+    `by` says who, `partial_result` has the results of the entries that were done (None if there
+    are none), and `report` says which entries those are. `query.result(partial=True)` gives such a
+    result without an error.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        by: str = "",
+        partial_result: object = None,
+        report: object = None,
+        file: str | None = None,
+        branch: str | None = None,
+        entries: tuple[int, int] | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
+        self.by = by
+        self.partial_result = partial_result
+        self.report = report
 
 
 class QueryInterrupted(KeyboardInterrupt):

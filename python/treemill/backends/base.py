@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WHY_LOST",
+    "Ending",
     "Heartbeat",
     "KnownCounters",
     "Pass",
@@ -155,6 +156,21 @@ def policy_of(request: Request, workers: int) -> Policy:
 
 
 @frozen
+class Ending:
+    """That somebody has ended a query before its end."""
+
+    state: str
+    """"stopped" or "aborted"."""
+    by: str
+    """Who, as user@host."""
+    reason: str
+
+    def __str__(self) -> str:
+        said = f"{self.state} by {self.by}"
+        return f"{said}: {self.reason}" if self.reason else said
+
+
+@frozen
 class PassStatus:
     """How far a pass is at one moment. To make it asks no worker and no server."""
 
@@ -178,6 +194,8 @@ class PassStatus:
     """The traces of sites, in the order in which they have ended, if there are sites."""
     dropped: int = 0
     """Records of `leased` that were dropped because there were too many."""
+    ending: Ending | None = None
+    """Who has ended the pass early, if it was not this session."""
 
     @property
     def entries(self) -> int:
@@ -209,6 +227,8 @@ class Request:
     """What is kept on disk; None: nothing."""
     name: str = ""
     """Names the query, for workers that outlive this process."""
+    key: str = ""
+    """Opens the query for other users, if workers outlive this process."""
     title: str = ""
     """The query in a few words, for lists of them."""
     memory: int | None = None
@@ -323,6 +343,10 @@ class RemoteQuery:
     """Whether no worker has anything to do for it any more."""
     entries: int
     expected: int
+    state: str = "running"
+    """"running", "stopped", "aborted", "failed" or "done"."""
+    owner: str = ""
+    """Whose query it is, as user@host."""
 
 
 class Pool(ABC):
@@ -361,9 +385,10 @@ class Pool(ABC):
         """The queries that the workers have. Empty if they do not outlive this process."""
         return []
 
-    def attach(self, name: str) -> tuple[object, Task, Callable[[Request], Pass]]:
-        """The query with this name, its task, and what makes the handle on its pass. Raises
+    def attach(self, id_or_key: str) -> tuple[object, Task, Callable[[Request], Pass]]:
+        """The query with this name or key, its task, and what makes the handle on its pass. Raises
         QueryError if there is none."""
+        name, _, _ = id_or_key.partition(".")
         raise QueryError(f"no query {name!r}: only clusters keep queries that others may attach to")
 
     @abstractmethod

@@ -143,6 +143,7 @@ class Account:
         self.reading = ReadTally()
         self._began = time.monotonic()
         self._ended: float | None = None
+        self._ended_as = "running"
         self._settled: tuple[Progress, Report] | None = None
         self._has_warned = False
 
@@ -169,9 +170,15 @@ class Account:
         said = "done" if error is None else f"{type(error).__name__}: {error}"
         _log.info("pass ended: %s", without_credentials(said))
 
-    def end(self) -> None:
-        """Notes that the query has ended."""
+    @property
+    def state(self) -> str:
+        """ "running", "stopped", "aborted", "failed" or "done"."""
+        return self._ended_as
+
+    def end(self, state: str = "done") -> None:
+        """Notes that the query has ended, in this state."""
         self.reading.pause()
+        self._ended_as = state
         self._ended = time.monotonic()
         if _log.isEnabledFor(logging.INFO):  # else no coverage is made for it
             self._tell()
@@ -303,4 +310,4 @@ class Account:
         )
 
     def __repr__(self) -> str:
-        return f"<query {self.title}: {'done' if self.done else 'running'}>"
+        return f"<query {self.title}: {self.state}>"

@@ -8,17 +8,18 @@ partials by their protocols; shows nothing.
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic
 
-from ..backends.base import Pass, Pool, Request, Results
+from ..backends.base import Ending, Pass, Pool, Request, Results
 from ..backends.merged_partial import MergedPartial
 from ..data import source
 from ..data.assumptions import NO_ASSUMPTIONS
-from ..errors import FormatError, QueryError, SourceError, TreemillError
+from ..errors import FormatError, QueryError, SourceError, StoppedError, TreemillError
 from ..frozen import replaced
 from ..monitoring.progress import Progress
 from ..monitoring.report import Report
@@ -142,6 +143,8 @@ class Query(Generic[Result]):
     def __init__(self, computes: Computation[Result], pool: Pool, options: RunOptions) -> None:
         self.id = os.urandom(6).hex()
         """Names the query: `Session.attach` takes it, if the workers are a cluster's."""
+        self.key = f"{self.id}.{secrets.token_urlsafe(24)}"
+        """Opens the query for others: whoever has it may attach to the query and stop it."""
         self.title, self.titles = computes.title, computes.titles
         self.bookings = computes.bookings
         self.account = Account(computes.files, computes.spans)
@@ -162,6 +165,8 @@ class Query(Generic[Result]):
         self._reason: str | None = None
         """Why the query was stopped or aborted."""
         self._error: BaseException | None = None
+        self._ending: Ending | None = None
+        """Who else has ended the query early."""
         self._set_up()
 
     def _set_up(self) -> None:
@@ -296,13 +301,16 @@ class Query(Generic[Result]):
                 self._state = state
             return self._pass
 
-    def result(self, timeout: float | None = None) -> Result:
+    def result(self, timeout: float | None = None, *, partial: bool = False) -> Result:
         """Wait for the end, and get the results.
 
         Parameters
         ----------
         timeout
             Seconds to wait; None: until the end.
+        partial
+            Give the results of the entries that were done, too, if somebody else has stopped the
+            query.
 
         Returns
         -------
@@ -314,6 +322,8 @@ class Query(Generic[Result]):
         ------
         TimeoutError
             If the query takes longer.
+        StoppedError
+            If somebody else has stopped or aborted the query.
         TreemillError
             If the query has failed or was aborted. A worker's error is of its own kind.
 
@@ -331,7 +341,7 @@ class Query(Generic[Result]):
                 news.get(timeout=timeout)
             except Empty:
                 raise TimeoutError(f"no result within {timeout} s") from None
-        return self.final()
+        return self.final(partial)
 
     def drop(self) -> None:
         """Removes what was written to disk for the result."""
@@ -353,10 +363,12 @@ class Query(Generic[Result]):
             if self.done:
                 return
 
-    def final(self) -> Result:
-        """The result of a query that is done."""
+    def final(self, partial: bool = False) -> Result:
+        """The result of a query that is done. `partial`: also one that others have stopped."""
         try:
             self._raise_what_is_wrong()
+            if self._ending is not None and not partial:
+                raise self._stopped_by_others(self._ending)
             if self._skip_errors and self._state is QueryState.RUNNING:
                 self.account.warn_of_missing()
             raw = None if self._result else self._merged.results()
@@ -368,6 +380,16 @@ class Query(Generic[Result]):
             if not self._result:
                 self._computes.fail(self._merged, self._course())
             raise
+
+    def _stopped_by_others(self, ending: Ending) -> StoppedError:
+        progress = self.account.progress
+        return StoppedError(
+            f"the query was {ending}: its result is of {progress.entries:,} of "
+            f"{progress.expected:,} entries, and query.result(partial=True) gives it",
+            by=ending.by,
+            partial_result=self.snapshot(),
+            report=self.report,
+        )
 
     def _raise_what_is_wrong(self) -> None:
         """Raises the error of a query that is done and has no result."""
@@ -420,6 +442,7 @@ class Query(Generic[Result]):
             on_end=self._pass_ended,
             checkpointing=checkpointing,
             name=self.id,
+            key=self.key,
             title=self.title,
             memory=self._memory,
             served=None if self._monitor is False else self.account.places.node,
@@ -461,13 +484,22 @@ class Query(Generic[Result]):
         except BaseException as problem:
             error = problem
         self._error = error
-        self.account.end()
+        self._ending = ended.status().ending
+        self.account.end(self._ended_as(error))
         if self._recording is not None:
             self._recording.write(self.account)
         if error is not None or self._skip_errors:
             self.account.settle()  # errors hold what workers had in memory
         with self._lock:
             self._announce(QueryNews.DONE)
+
+    def _ended_as(self, error: BaseException | None) -> str:
+        """In what state the query has ended."""
+        if error is not None:
+            return "failed"
+        if self._state is QueryState.RUNNING and self._ending is not None:
+            return self._ending.state
+        return _STATES[self._state]
 
     def _next(self, ended: Pass, error: BaseException | None) -> PlannedPass | None:
         """The pass after one that has ended, well or with this error."""
@@ -478,7 +510,8 @@ class Query(Generic[Result]):
             if not is_running:
                 raise changed
             return self._computes.same_pass()
-        return self._computes.next_pass(ended) if error is None and is_running else None
+        go_on = error is None and is_running and ended.status().ending is None
+        return self._computes.next_pass(ended) if go_on else None
 
     def _announce(self, news: QueryNews) -> None:
         """Tells the listeners. Must be called under the lock."""
@@ -494,6 +527,13 @@ class Query(Generic[Result]):
             running, reason, state = self._pass, self._reason, self._state
         if running is not None and reason is not None:
             (running.abort if state is QueryState.ABORTED else running.stop)(reason)
+
+
+_STATES = {
+    QueryState.RUNNING: "done",
+    QueryState.STOPPED: "stopped",
+    QueryState.ABORTED: "aborted",
+}
 
 
 def _recording_of(options: RunOptions, pool: Pool) -> Recording | None:

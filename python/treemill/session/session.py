@@ -225,8 +225,9 @@ class Session:
     @property
     def queries(self) -> tuple[Account | RemoteQuery, ...]:
         """The last hundred queries of this session, oldest first, finished or not: the title,
-        progress and report of each. Results live as long as the caller holds them. On a cluster,
-        the queries of other sessions come after them: `attach` takes their `name`."""
+        state ("running", "stopped", "aborted", "failed" or "done"), progress and report of each.
+        Results live as long as the caller holds them. On a cluster, your queries of other sessions
+        come after them, each with its `state` and `owner`: `attach` takes their `name`."""
         mine = {account.id: account for account in self._queries.accounts()}
         return (*mine.values(), *(kept for kept in self._pool.kept() if kept.name not in mine))
 
@@ -236,7 +237,8 @@ class Session:
         Parameters
         ----------
         id
-            What `query.id` was there; `session.queries` lists it.
+            What `query.id` was there, if it is your query: `session.queries` lists it. Of another
+            user's query, what `query.key` is there.
 
         Returns
         -------
@@ -247,7 +249,8 @@ class Session:
         Raises
         ------
         QueryError
-            If the cluster has no such query (any more), or the session is no cluster's.
+            If the cluster has no such query (any more), if it is another user's, or if the session
+            is no cluster's.
 
         Examples
         --------

@@ -20,7 +20,8 @@ from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, w
 from ..checkpoint_writer import CheckpointWriter
 from ..merged_partial import MergedPartial
 from ..pickled import pickled
-from .messages import HeldPartial, Limits, Owner, PassEnded, PassRequest, PassUpdate
+from .messages import HeldPartial, Limits, PassEnded, PassRequest, PassUpdate
+from .ownership import fingerprint
 from .resumption import Resumption, checkpoint_name, into
 from .scheduler_client import PartialLost, SchedulerClient
 
@@ -184,6 +185,7 @@ class DaskPass(Pass):
             self.workers,
             self._error,
             None if ended is None else ended.trace,
+            ending=None if status is None else status.ending,
         )
 
     @property
@@ -247,9 +249,13 @@ class DaskPass(Pass):
             before=self._before.put(blobs),
             kept=checkpoint_name(self._request),
             limits=pool.limits,
-            owner=pool.owner,
             memory=self._request.memory,
             addresses=_at_hosts(self._request.addresses()),
+            owner=self._scheduler_client.caller.owner,
+            opened_by=(
+                fingerprint(self._scheduler_client.caller.keys[0]),
+                fingerprint(self._request.key),
+            ),
         )
         self._scheduler_client.put(blobs)
         self._scheduler_client.ask("begin", self.name, request)

@@ -7,6 +7,7 @@ A process is one of Dask's workers; a worker is one of its threads, with a numbe
 from __future__ import annotations
 
 import getpass
+import os
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
@@ -25,7 +26,7 @@ from ...scheduling import (
     Sizing,
     Trace,
 )
-from ..base import Heartbeat
+from ..base import Ending, Heartbeat
 
 __all__ = [
     "UNLIMITED",
@@ -33,6 +34,7 @@ __all__ = [
     "Act",
     "AdmittedThreads",
     "Begin",
+    "Caller",
     "CheckpointName",
     "Crashed",
     "Drop",
@@ -110,7 +112,7 @@ def free_threads(
     return max(threads, 0)
 
 
-VERSION = 10
+VERSION = 11
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
@@ -126,7 +128,7 @@ class Owner:
     host: str = ""
     """The host where the client runs."""
     client: str = ""
-    """Names the client among those of the scheduler."""
+    """Names the session: its program, its process and a number of its own."""
 
     @classmethod
     def here(cls, client: str = "") -> Owner:
@@ -134,11 +136,22 @@ class Owner:
         try:
             user = getpass.getuser()
         except (OSError, KeyError, ImportError):  # an account without a name, as in containers
-            user = "unknown"
+            user = str(os.getuid()) if hasattr(os, "getuid") else "unknown"
         return cls(user, socket.gethostname(), client)
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}" if self.host else self.user
+
+
+@frozen
+class Caller:
+    """Who asks, with what opens queries: the user's key, those of queries and an operator's."""
+
+    owner: Owner
+    keys: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Caller({self.owner!r})"  # keys are secrets
 
 
 @frozen
@@ -188,11 +201,13 @@ class PassRequest:
     """Names the client's checkpoint."""
     limits: Limits = UNLIMITED
     """How many workers may take part."""
-    owner: Owner = field(default_factory=Owner)
     memory: int | None = None
     """The most bytes that it may take in each process, as the user says."""
     addresses: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """All addresses of each file that has several of them, each at a host."""
+    owner: Owner = field(default_factory=Owner)
+    opened_by: tuple[str, ...] = ()
+    """The fingerprints of the keys that open the query (ownership.py)."""
 
 
 # From the scheduler to a worker process.
@@ -370,6 +385,8 @@ class PassUpdate:
     parts: tuple[HeldPartial, ...] | None = None
     """All that the result consists of, once no worker has anything to do."""
     ended: PassEnded | None = None
+    ending: Ending | None = None
+    """Who has ended it early, if it was not the session that asks."""
 
 
 @frozen
@@ -381,3 +398,11 @@ class Listed:
     done: bool
     entries: int
     expected: int
+    state: str = "running"
+    """"running", "stopped", "aborted", "failed" or "done"."""
+    seconds: float = 0.0
+    """Its age."""
+    unwatched: float = 0.0
+    """Seconds since a session has asked for it."""
+    workers: int = 0
+    bytes_read: int = 0

@@ -7,14 +7,15 @@ from __future__ import annotations
 import pickle
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict
 
-from ...errors import MissingPackageError, QueryError
+from ...errors import MissingPackageError, QueryError, WorkerError
 from ...scheduling import Sizing
 from ...workers.task import Task
 from ..base import Pass, Pool, RemoteQuery, Request
 from .dask_pass import DaskPass
-from .messages import UNLIMITED, Limits, Listed, Owner
+from .messages import UNLIMITED, Limits, Listed
 from .resumption import Resumption, checkpoint_name, find_running, into, zipped
 from .scheduler_client import SchedulerClient
 
@@ -56,7 +57,6 @@ class DaskPool(Pool):
         self._client = client
         self._owned = owned
         self.limits = limits
-        self.owner = Owner.here(str(client.id))
         self._wanted = workers
         self.scheduler_client = SchedulerClient(client, silence)
         hello = self.scheduler_client.install()
@@ -92,7 +92,13 @@ class DaskPool(Pool):
         """See Pool."""
         return [
             RemoteQuery(
-                each.request.name, each.request.title, each.done, each.entries, each.expected
+                each.request.name,
+                each.request.title,
+                each.done,
+                each.entries,
+                each.expected,
+                each.state,
+                str(each.request.owner),
             )
             for each in self._listed()
         ]
@@ -103,14 +109,18 @@ class DaskPool(Pool):
         ended = {each.name for each in list(self._passes) if each.status().committed is not None}
         return [each for each in works if each.work not in ended]
 
-    def attach(self, name: str) -> tuple[object, Task, Callable[[Request], Pass]]:
+    def attach(self, id_or_key: str) -> tuple[object, Task, Callable[[Request], Pass]]:
         """See Pool."""
+        name, _, secret = id_or_key.partition(".")
+        if secret:
+            self.scheduler_client.use_key(id_or_key)
         works = self._listed()
         named = [each for each in works if each.request.name == name]
         if not named:
             raise QueryError(
-                f"the cluster has no query {name!r}: it was fetched, it has waited too long for "
-                "that, or the scheduler was started anew",
+                f"the cluster has no query {name!r} of yours: it was fetched, it has waited too "
+                "long for that, or the scheduler was started anew; of a query of another user give "
+                "attach() the key, query.key",
                 suggestions=[each.request.name for each in works],
             )
         work, request = named[-1].work, named[-1].request
@@ -146,6 +156,9 @@ class DaskPool(Pool):
         self.closed = True
         for running in list(self._passes):
             running.leave()
+            if running.status().committed is None:
+                with suppress(WorkerError, QueryError):  # it is over, or the scheduler is
+                    self.scheduler_client.ask("leave", running.name)
         if self._owned:
             self._client.close()
 

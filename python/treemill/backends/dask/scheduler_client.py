@@ -14,9 +14,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError, warn
+from ...frozen import replaced
 from .dask_client import differs
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, PassUpdate
+from .ownership import this_caller
 from .pass_workers import Read
 from .scheduler_plugin import LONGEST, Hello, install
 from .worker_plugin import ReadAnswer, asked, opened
@@ -85,6 +87,8 @@ class SchedulerClient:
         """`silence`: seconds for which an answer may be waited for."""
         self._client = client
         self._silence = silence
+        self.caller = this_caller()
+        """Who asks."""
         self._reaches_workers = True
         # A Client that gives up its scheduler forgets the address.
         self.address = "" if client.scheduler is None else str(client.scheduler.address)
@@ -135,13 +139,25 @@ class SchedulerClient:
 
     def ask(self, what: str, *arguments: object) -> Any:
         """Calls a method of the scheduler's state."""
-        data = pickle.dumps(arguments)
-        return self._answer(lambda: self._client.scheduler.treemill_ask(what=what, arguments=data))
+        data, caller = pickle.dumps(arguments), self._who()
+        return self._answer(
+            lambda: self._client.scheduler.treemill_ask(what=what, arguments=data, caller=caller)
+        )
+
+    def use_key(self, key: str) -> None:
+        """Opens the query of this key, too."""
+        self.caller = replaced(self.caller, keys=(*self.caller.keys, key))
+
+    def _who(self) -> bytes:
+        return pickle.dumps(self.caller)
 
     def watch(self, name: str, change: int, wait: float) -> PassUpdate:
         """The status of a pass, when it has changed or after `wait` seconds."""
+        caller = self._who()
         update: PassUpdate = self._answer(
-            lambda: self._client.scheduler.treemill_watch(name=name, change=change, wait=wait)
+            lambda: self._client.scheduler.treemill_watch(
+                name=name, change=change, wait=wait, caller=caller
+            )
         )
         return update
 
@@ -185,7 +201,9 @@ class SchedulerClient:
                     client.rpc, part.address, _CONNECT, op="treemill_read", **about
                 )
                 return reading
-        answer: ReadAnswer = await client.scheduler.treemill_relay(address=part.address, **about)
+        answer: ReadAnswer = await client.scheduler.treemill_relay(
+            address=part.address, caller=self._who(), **about
+        )
         if not answer.get("gone"):
             self._reaches_workers = False  # nor others: each would be waited for
         return answer

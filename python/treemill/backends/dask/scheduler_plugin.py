@@ -21,11 +21,12 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps as dumps_plugin
 from distributed.utils import offload
 
-from ...errors import UnsupportedError, traceback_of
+from ...errors import QueryError, traceback_of
 from ...monitoring.dashboard_page import Screen
 from .dask_client import check_version
 from .http_routes import SchedulerBoard, application
-from .messages import VERSION, PassUpdate
+from .messages import VERSION, Caller
+from .ownership import Ownership, lifetimes, operators
 from .rules import read_rules
 from .scheduler_state import SchedulerState
 from .worker_plugin import NAME, ReadAnswer, TreemillWorkerPlugin
@@ -156,6 +157,7 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         check_version()
         self._scheduler = scheduler
         self._scheduler_state = SchedulerState(time.monotonic, read_rules())
+        self._ownership = Ownership(self._scheduler_state, time.monotonic, operators(), lifetimes())
         self._mail: dict[str, asyncio.Event] = {}
         self._changes: dict[str, asyncio.Event] = {}
         scheduler.handlers.update(
@@ -188,7 +190,8 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(_TICK)
-            for each in (self._scheduler_state.tick, self._wake, self.screen.look):
+            looks = (self._scheduler_state.tick, self._ownership.tick, self._wake, self.screen.look)
+            for each in looks:
                 try:
                     each()
                 except Exception as error:  # the passes need their clock, whatever it was
@@ -338,9 +341,13 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         """Bytes from a client."""
         self._scheduler_state.put(digest, data)
 
-    async def relay(self, address: str, work: str, merger: int) -> ReadAnswer:
+    async def relay(self, address: str, work: str, merger: int, caller: bytes) -> ReadAnswer:
         """Returns what a merger has, for a client that cannot reach its worker. The bytes are
         passed on as they come."""
+        try:
+            self._ownership.check(_caller(caller), work)
+        except QueryError:
+            return {"gone": True}
         try:
             worker = self._scheduler.rpc(address)
             answer: ReadAnswer = await worker.treemill_read(work=work, merger=merger)
@@ -348,27 +355,25 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
             return {"gone": True}
         return answer
 
-    async def ask(self, what: str, arguments: bytes) -> bytes:
-        """A request of a client: a method of the scheduler's state, and its arguments."""
+    async def ask(self, what: str, arguments: bytes, caller: bytes) -> bytes:
+        """A request of a client; see Ownership."""
         try:
-            if what not in _ASKED:
-                raise UnsupportedError(f"treemill on the scheduler has no {what!r}")
-            if what == "forget":
+            if what in ("forget", "drop"):
                 self.screen.look()  # the page keeps how the pass has ended
             known = await offload(pickle.loads, arguments)
-            answer = getattr(self._scheduler_state, what)(*known)
+            answer = self._ownership.ask(_caller(caller), what, known)
             self._wake()
             return pickle.dumps((answer, None))
         except Exception as error:
             return pickle.dumps((None, error))
 
-    async def watch(self, name: str, change: int, wait: float) -> bytes:
+    async def watch(self, name: str, change: int, wait: float, caller: bytes) -> bytes:
         """The status of a pass, once it is not the one with this `change` any more, or after
         `wait` seconds."""
         deadline = time.monotonic() + wait
         try:
             while True:
-                update: PassUpdate = self._scheduler_state.status(name)
+                update = self._ownership.watch(_caller(caller), name)
                 rest = deadline - time.monotonic()
                 if update.change != change or rest <= 0:
                     if update.ended is None:
@@ -385,21 +390,11 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
 
 _HOW = ("close_workers", "remove", "stimulus_id")
 """Options of Scheduler.retire_workers that do not say which workers are retired."""
-_ASKED = {
-    "missing",
-    "begin",
-    "coverage",
-    "monitored",
-    "parts",
-    "sizes",
-    "locate",
-    "stop",
-    "abort",
-    "settle",
-    "listed",
-    "forget",
-}
-"""Methods of SchedulerState that clients may call."""
+
+
+def _caller(data: bytes) -> Caller:
+    caller: Caller = pickle.loads(data)
+    return caller
 
 
 async def install(client: Client) -> Hello:

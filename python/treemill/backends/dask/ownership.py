@@ -1,0 +1,275 @@
+"""Whose queries the scheduler has: who may see and end which, who has ended one, and how long one
+stays that no session asks for.
+
+Pure but for the clock that it is given. A query is opened by keys: its owner's, its own, and the
+operator's. The scheduler keeps fingerprints of keys only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import dask
+from dask.utils import parse_timedelta
+
+from ..._system.user_key import user_key
+from ...errors import QueryError, UnsupportedError
+from ...frozen import frozen, replaced
+from ..base import Ending
+from .messages import Caller, Listed, Owner, PassRequest, PassUpdate
+from .scheduler_state import SchedulerState
+
+__all__ = ["Lifetimes", "Ownership", "fingerprint", "lifetimes", "operators", "this_caller"]
+
+_OPERATOR_KEY = "treemill.operator-key"
+"""The setting of Dask with the operator's key, on the scheduler and where its commands run."""
+
+
+def fingerprint(key: str) -> str:
+    """What the scheduler keeps of a key."""
+    return hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+
+
+def this_caller() -> Caller:
+    """This user and process. The user's key comes first."""
+    program = os.path.basename(sys.argv[0] if sys.argv else "") or "python"
+    client = f"{program}-{os.getpid()}-{secrets.token_hex(3)}"
+    operator = dask.config.get(_OPERATOR_KEY, None)
+    keys = (user_key(),) if operator is None else (user_key(), str(operator))
+    return Caller(Owner.here(client), keys)
+
+
+def operators() -> frozenset[str]:
+    """The fingerprints of the keys that open all queries of a scheduler in this process: the one
+    that its operator has set, or that of the user who runs it."""
+    key = dask.config.get(_OPERATOR_KEY, None)
+    return frozenset({fingerprint(user_key() if key is None else str(key))})
+
+
+@frozen
+class Lifetimes:
+    """How long queries stay that no session asks for, in seconds."""
+
+    orphans: float = 3600.0
+    """After this a query is stopped whose session has ended without closing."""
+    keep: float = float("inf")
+    """Results stay for so long at most, whatever `connect(keep=)` says."""
+
+
+def lifetimes() -> Lifetimes:
+    """Those that the operator has set on the scheduler."""
+
+    def seconds(name: str, plain: float) -> float:
+        setting = dask.config.get(name, None)
+        return plain if setting is None else float(parse_timedelta(setting))
+
+    plain = Lifetimes()
+    return Lifetimes(
+        seconds("treemill.orphans", plain.orphans), seconds("treemill.keep", plain.keep)
+    )
+
+
+_OF_A_PASS = frozenset(("coverage", "monitored", "parts", "sizes", "locate", "settle", "forget"))
+_OF_ALL = frozenset(("missing",))
+"""Methods of SchedulerState that clients may call; those of a pass need a key that opens it."""
+_REMEMBERED = 1000
+"""Dropped passes of which it is known who has dropped them."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is known of a pass beside its state."""
+
+    asked: float  # when a session has asked for it last
+    left: bool = False  # its session was closed, and wants it to go on
+    ending: Ending | None = None
+    client: Owner | None = None  # who has ended it
+
+
+class Ownership:
+    """What clients ask of the scheduler's state, if they may."""
+
+    def __init__(
+        self,
+        scheduler_state: SchedulerState,
+        clock: Callable[[], float],
+        operators: frozenset[str] = frozenset(),
+        lifetimes: Lifetimes | None = None,
+    ) -> None:
+        """`operators`: the fingerprints of keys that open all queries."""
+        self._scheduler_state = scheduler_state
+        self._clock = clock
+        self._operators = operators
+        self._lifetimes = lifetimes or Lifetimes()
+        self._kept: dict[str, _Kept] = {}
+        self._dropped: dict[str, str] = {}  # by whom
+        self._drained_by: str | None = None
+
+    def ask(self, caller: Caller, what: str, arguments: Sequence[object]) -> object:
+        """The answer to a client. Raises QueryError if the query is not the caller's, or there is
+        none."""
+        own = _ANSWERS.get(what)
+        if own is not None:
+            return own(self, caller, *arguments)
+        if what not in _OF_A_PASS | _OF_ALL:
+            raise UnsupportedError(f"treemill on the scheduler has no {what!r}")
+        if what in _OF_A_PASS:
+            self.check(caller, str(arguments[0]))
+        return getattr(self._scheduler_state, what)(*arguments)
+
+    def watch(self, caller: Caller, name: str) -> PassUpdate:
+        """How far a pass is, for a session that looks on."""
+        self.check(caller, name)
+        kept = self._of(name)
+        kept.asked, kept.left = self._clock(), False
+        update = self._scheduler_state.status(name)
+        if kept.ending is None or kept.client == caller.owner:
+            return update
+        return replaced(update, ending=kept.ending)
+
+    # Who may do what.
+
+    def check(self, caller: Caller, name: str) -> None:
+        """Raises QueryError if none of the caller's keys opens the query, or there is none."""
+        if name in self._dropped:
+            raise QueryError(f"the query was dropped by {self._dropped[name]}")
+        if not self._opens(caller, self._scheduler_state.pass_scheduler(name).request):
+            raise QueryError(
+                "the query is another user's: its key opens it, and the operator's does"
+            )
+
+    def is_operator(self, caller: Caller) -> bool:
+        """True if the caller has an operator's key."""
+        return _meets(caller, self._operators)
+
+    def check_operator(self, caller: Caller) -> None:
+        """Raises QueryError if the caller is no operator of this cluster."""
+        if not self.is_operator(caller):
+            raise QueryError(
+                "only the operator of this cluster may do this: the user who runs its scheduler, "
+                f"or who has the key that is set there as {_OPERATOR_KEY} "
+                "(DASK_TREEMILL__OPERATOR_KEY)"
+            )
+
+    def _opens(self, caller: Caller, request: PassRequest) -> bool:
+        return self.is_operator(caller) or _meets(caller, request.opened_by)
+
+    # What clients ask that is not of the state alone.
+
+    def _begin(self, caller: Caller, name: str, request: PassRequest) -> None:
+        if self._drained_by is not None:
+            raise QueryError(
+                f"the cluster takes no new queries: {self._drained_by} drains it, and those that "
+                "run are completed"
+            )
+        request = replaced(request, keep=min(request.keep, self._lifetimes.keep))
+        self._scheduler_state.begin(name, request)
+        self._of(name)
+
+    def _listed(self, caller: Caller) -> list[Listed]:
+        """The queries that the caller may see."""
+        now = self._clock()
+        seen = []
+        for each in self._scheduler_state.listed():
+            if self._opens(caller, each.request):
+                kept = self._of(each.work)
+                status = self._scheduler_state.status(each.work)
+                seen.append(
+                    replaced(
+                        each,
+                        request=replaced(each.request, opened_by=()),
+                        state=_state(each, status, kept.ending),
+                        seconds=status.seconds,
+                        unwatched=now - kept.asked,
+                        workers=status.workers,
+                        bytes_read=status.heartbeat.bytes_read,
+                    )
+                )
+        return seen
+
+    def _stop(self, caller: Caller, name: str, reason: str) -> None:
+        self._end(caller, name, "stopped", reason)
+        self._scheduler_state.stop(name, reason)
+
+    def _abort(self, caller: Caller, name: str, reason: str) -> None:
+        self._end(caller, name, "aborted", reason)
+        self._scheduler_state.abort(name, reason)
+
+    def _end(self, caller: Caller, name: str, state: str, reason: str) -> None:
+        self.check(caller, name)
+        kept = self._of(name)
+        if kept.ending is None:
+            kept.ending, kept.client = Ending(state, str(caller.owner), reason), caller.owner
+
+    def _drop(self, caller: Caller, name: str) -> None:
+        """Drops a query that runs, or its result."""
+        self.check(caller, name)
+        self._dropped[name] = str(caller.owner)
+        while len(self._dropped) > _REMEMBERED:
+            del self._dropped[next(iter(self._dropped))]
+        self._scheduler_state.forget(name)
+
+    def _leave(self, caller: Caller, name: str) -> None:
+        """The session is closed, and the query goes on."""
+        self.check(caller, name)
+        self._of(name).left = True
+
+    def _drain(self, caller: Caller, on: bool) -> int:
+        """Lets no new queries begin, or (not `on`) lets them again. Gives how many run."""
+        self.check_operator(caller)
+        self._drained_by = str(caller.owner) if on else None
+        return sum(not each.done for each in self._scheduler_state.listed())
+
+    # Time.
+
+    def tick(self) -> None:
+        """Stops queries that no session asks for. To be called about every half second."""
+        now, orphans = self._clock(), self._lifetimes.orphans
+        for name, kept in list(self._kept.items()):
+            try:
+                about = self._scheduler_state.pass_scheduler(name)
+            except QueryError:  # it is over, and was fetched
+                del self._kept[name]
+                continue
+            if now - kept.asked <= orphans or kept.left or kept.ending is not None:
+                continue
+            if not about.over and about.parts() is None:
+                reason = f"no session has asked for it for {orphans:g} s"
+                kept.ending = Ending("stopped", "the cluster", reason)
+                self._scheduler_state.stop(name, reason)
+
+    def _of(self, name: str) -> _Kept:
+        kept = self._kept.get(name)
+        if kept is None:
+            kept = self._kept[name] = _Kept(self._clock())
+        return kept
+
+
+_ANSWERS: dict[str, Callable[..., object]] = {
+    "begin": Ownership._begin,
+    "listed": Ownership._listed,
+    "stop": Ownership._stop,
+    "abort": Ownership._abort,
+    "drop": Ownership._drop,
+    "leave": Ownership._leave,
+    "drain": Ownership._drain,
+}
+
+
+def _meets(caller: Caller, fingerprints: Sequence[str] | frozenset[str]) -> bool:
+    mine = [fingerprint(key) for key in caller.keys if key]
+    return any(hmac.compare_digest(one, other) for one in mine for other in fingerprints)
+
+
+def _state(listed: Listed, status: PassUpdate, ending: Ending | None) -> str:
+    if status.ended is not None and status.ended.error is not None:
+        return "failed"
+    if not listed.done:
+        return "running"
+    return "done" if ending is None else ending.state
