@@ -311,6 +311,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "takes bookings": "takes bookings",
         "takes integers, and these are floats": "takes integers, and these are floats",
         "takes no new queries": r"takes no new queries: .* drains it",
+        "takes no new queries: somebody drains it": r"takes no new queries: .*@.* drains it",
         "the constant x hides the branch": "the constant x.* hides the branch",
         "the constant xsec hides the item of the": "the constant xsec hides the item of the metadata",
         "the cuts of tt are not those of dy": "the cuts of tt are not those of dy",
@@ -342,6 +343,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "two snapshots would write a root another path": r"two snapshots would write .*a\.root.*another path",
         "two snapshots would write": "two snapshots would write",
         "version 99": "version 99",
+        "was dropped": r"the query was dropped by",
         "which cannot be merged": "which cannot be merged",
         "which it reads": "which it reads",
         "whole numbers": "whole numbers",
@@ -380,6 +382,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
     TreemillError: {
         "aborted by the user": "aborted by the user",
         "aborted on the dashboard": "aborted on the dashboard",
+        "by an operator's command": r"stopped by .*: by an operator's command",
         "by somebody else": r"was (stopped|aborted) by operator@.*maintenance.*partial=True",
         "by the cluster": r"stopped by the cluster: no session has asked for it",
         "more than": "more than",

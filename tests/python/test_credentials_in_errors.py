@@ -135,7 +135,7 @@ def test_the_logs_of_a_cluster_have_no_credentials(caplog):
             def look(self):
                 looked.set()
 
-        plugin._scheduler_state = plugin.screen = Failing()
+        plugin._scheduler_state = plugin._ownership = plugin.screen = Failing()
         plugin._wake = lambda: None
         ticking = asyncio.create_task(plugin._tick())
         await asyncio.wait_for(looked.wait(), 60)

@@ -1,20 +1,25 @@
-"""`treemill cluster`: checks of a cluster. Exit status 0: all is well; 1: it is not, or it
-does not answer."""
+"""`treemill cluster`: checks of a cluster, and its queries for those who run it. Exit status 0: all
+is well; 1: it is not, or it does not answer."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 import click
 
-from ..errors import TreemillError
+from ..errors import QueryError, TreemillError
 from ..facility.cluster_checks import CHECKS, CheckResult, check_results
 
 __all__ = ["cluster", "lines"]
 
 _MOST = 200
 """Files that are asked for, at most."""
+_WORKERS = 30
+"""Workers that `top` shows, at most."""
 
 
 @click.group()
@@ -63,6 +68,132 @@ def check(
         click.echo(f"{len(wrong)} to be put right")
         sys.exit(1)
     click.echo("all workers agree")
+
+
+def _timeout(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(0, min_open=True),
+        default=30.0,
+        show_default=True,
+        help="Seconds to wait for the scheduler.",
+    )(command)
+
+
+@cluster.command()
+@click.argument("address")
+@_timeout
+def queries(address: str, timeout: float) -> None:
+    """List the queries that run on a cluster, and the results that wait for their users.
+
+    You see your own queries; an operator sees those of all, and how many bytes workers hold of each
+    result. "asked for" is the time since a session has asked for the query.
+    """
+    from ..facility import cluster_queries  # start-up
+    from ..pictures.tables import plain  # start-up
+
+    with cluster_queries.opened(address, timeout) as there:
+        found = there.queries()
+        held: dict[str, int] | None = None
+        with suppress(QueryError):  # who is no operator may not ask the workers
+            held = {}
+            for each in there.activity(held=True) if found else ():
+                for work, count in each.held.items():
+                    held[work] = held.get(work, 0) + count
+    click.echo(plain(cluster_queries.QUERY_HEAD, cluster_queries.query_rows(found, held)))
+
+
+@cluster.command()
+@click.argument("address")
+@click.argument("names", metavar="QUERY…", nargs=-1, required=True)
+@click.option("--reason", default="by an operator's command", help="What its user is told.")
+@_timeout
+def stop(address: str, names: tuple[str, ...], reason: str, timeout: float) -> None:
+    """End queries soon. What is done by then stays as the result."""
+    from ..facility.cluster_queries import opened  # start-up
+
+    with opened(address, timeout) as there:
+        for name in names:
+            click.echo(f"stopped {name}: {there.stop(name, reason)}")
+
+
+@cluster.command()
+@click.argument("address")
+@click.argument("names", metavar="QUERY…", nargs=-1, required=True)
+@_timeout
+def drop(address: str, names: tuple[str, ...], timeout: float) -> None:
+    """End queries at once and drop their results, which frees the memory of workers."""
+    from ..facility.cluster_queries import opened  # start-up
+
+    with opened(address, timeout) as there:
+        for name in names:
+            click.echo(f"dropped {name}: {there.drop(name)}")
+
+
+@cluster.command()
+@click.argument("address")
+@click.argument("workers", metavar="[WORKER]…", nargs=-1)
+@click.option("--off", is_flag=True, help="Let new queries begin again.")
+@_timeout
+def drain(address: str, workers: tuple[str, ...], off: bool, timeout: float) -> None:
+    """Send workers away once their work is saved; without WORKER, let no new query begin.
+
+    WORKER is an address, a name or a host. Its workers complete their packets, and what they have
+    merged goes to others: no work is repeated. For operators.
+    """
+    from ..facility.cluster_queries import opened  # start-up
+
+    with opened(address, timeout) as there:
+        if workers:
+            for each in there.retire(workers):
+                click.echo(f"{each} is gone")
+        else:
+            running = there.drain(not off)
+            said = "new queries begin again" if off else "no new query begins"
+            click.echo(f"{said}; {running} running")
+
+
+@cluster.command()
+@click.argument("address")
+@click.option("--seconds", default=5.0, show_default=True, help="To wait for a worker's answer.")
+@_timeout
+def dump(address: str, seconds: float, timeout: float) -> None:
+    """Tell what each worker of a cluster does now, with the places in its code. For operators."""
+    from ..facility.cluster_queries import dump_lines, opened  # start-up
+
+    with opened(address, timeout) as there:
+        for line in dump_lines(there.activity(held=True, seconds=seconds), there.queries()):
+            click.echo(line)
+
+
+@cluster.command()
+@click.argument("address")
+@click.option("--interval", default=2.0, show_default=True, help="Seconds between two looks.")
+@click.option("--looks", type=click.IntRange(1), help="End after so many looks.")
+@_timeout
+def top(address: str, interval: float, looks: int | None, timeout: float) -> None:
+    """Show the queries and the workers of a cluster while they run. Ctrl-C ends it."""
+    from ..facility import cluster_queries  # start-up
+    from ..pictures.tables import plain  # start-up
+
+    with cluster_queries.opened(address, timeout) as there:
+        while True:
+            workers = sorted(there.workers(), key=lambda each: -each.memory)
+            text = [
+                plain(
+                    cluster_queries.QUERY_HEAD, cluster_queries.query_rows(there.queries(), None)
+                ),
+                "",
+                plain(cluster_queries.WORKER_HEAD, cluster_queries.worker_rows(workers[:_WORKERS])),
+            ]
+            if len(workers) > _WORKERS:
+                text.append(f"and {len(workers) - _WORKERS:,} workers that take less memory")
+            click.clear()
+            click.echo("\n".join(text))
+            looks = None if looks is None else looks - 1
+            if looks == 0:
+                return
+            time.sleep(interval)
 
 
 def _located(files: Sequence[str]) -> list[tuple[str, str | None]]:

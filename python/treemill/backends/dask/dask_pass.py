@@ -127,7 +127,6 @@ class Settings(Protocol):
     keep: float
     trace: int
     limits: Limits
-    owner: Owner
     closed: bool
 
 

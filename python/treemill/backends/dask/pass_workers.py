@@ -63,6 +63,7 @@ from .messages import (
     Tell,
     Unreached,
 )
+from .worker_activity import DoingThread
 
 __all__ = ["Handed", "PassWorkers", "ProcessServices", "Read", "ReservedPackets"]
 
@@ -197,6 +198,7 @@ class PassWorkers:
         }
         self._ahead = ReservedPackets()
         self._there: dict[int, Worker[Partial]] = {}
+        self._doing: dict[int, DoingThread] = {}
         self._handing: dict[int, Future[None]] = {}
         """Partials on their way to other processes, by worker."""
         self._ordering = threading.Lock()
@@ -351,6 +353,23 @@ class PassWorkers:
             self._send_event(HandedOn(giver, message.merger))
         self._send_event(RefusedFrom(message.merger, giver))
 
+    # What operators ask.
+
+    def doing(self) -> dict[int, DoingThread]:
+        """What each worker does."""
+        return dict(self._doing)
+
+    def held(self) -> int:
+        """The bytes that the mergers hold."""
+        total = 0
+        for merger in list(self._mergers.values()):
+            with contextlib.suppress(RefusedByMerger):
+                total += len(merger.read()[2] or b"")
+        return total
+
+    def _note(self, number: int, order: Order | None) -> None:
+        self._doing[number] = DoingThread(order, time.monotonic(), threading.get_ident())
+
     # Threads.
 
     def _thread(self, what: str, run: Callable[[], None]) -> None:
@@ -401,10 +420,12 @@ class PassWorkers:
         workload.begin()
         worker = Worker(number, workload, self._control, commit, self._send_event)
         self._there[number] = worker
+        self._note(number, None)
         self._send_event(WorkerJoined(number))
         while (act := inbox.get()) is not None:
             assert isinstance(act.action, Order)
             target[:] = [act]
+            self._note(number, act.action)
             event = self._perform(worker, act.action)
             if isinstance(event, Committed):  # there was nothing to commit
                 commit(None)
@@ -413,7 +434,8 @@ class PassWorkers:
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(Exception):
                     stream.flush()
-        del self._there[number]
+            self._note(number, None)
+        del self._there[number], self._doing[number]
         worker.leave()
 
     def _perform(self, worker: Worker[Partial], order: Order) -> Event | None:
@@ -440,6 +462,7 @@ class PassWorkers:
             order = Process(number, packet)
             self._packets.pop(number)
             self._packets[number] = packet  # the last one
+            self._note(number, order)
             event = worker.perform(order)
         return event
 

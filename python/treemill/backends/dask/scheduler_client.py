@@ -98,6 +98,13 @@ class SchedulerClient:
         """Puts treemill on the scheduler. Gives what the scheduler says of itself, and warns of
         workers that take no part. Raises UnsupportedError if it or all of its workers cannot have
         treemill, or if it has another version; WorkerError if it or all of them do not answer."""
+        hello = self.installed()
+        self._warn_of_missing_workers(hello)
+        return hello
+
+    def installed(self) -> Hello:
+        """Puts treemill on the scheduler, whatever its workers do. Raises UnsupportedError and
+        WorkerError."""
         seconds = max(self._silence, _INSTALL)
         try:
             hello = self._wait(install(self._client), seconds)
@@ -120,7 +127,6 @@ class SchedulerClient:
                 f"the scheduler {self.address} has another version of treemill: install the same "
                 "version everywhere, and start the scheduler anew"
             )
-        self._warn_of_missing_workers(hello)
         return hello
 
     def _warn_of_missing_workers(self, hello: Hello) -> None:
@@ -142,6 +148,15 @@ class SchedulerClient:
         data, caller = pickle.dumps(arguments), self._who()
         return self._answer(
             lambda: self._client.scheduler.treemill_ask(what=what, arguments=data, caller=caller)
+        )
+
+    def operate(self, what: str, *arguments: object) -> Any:
+        """Asks what operators ask; see Operation."""
+        data, caller = pickle.dumps(arguments), self._who()
+        return self._answer(
+            lambda: self._client.scheduler.treemill_operate(
+                what=what, arguments=data, caller=caller
+            )
         )
 
     def use_key(self, key: str) -> None:

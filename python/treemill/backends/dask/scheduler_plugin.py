@@ -26,6 +26,7 @@ from ...monitoring.dashboard_page import Screen
 from .dask_client import check_version
 from .http_routes import SchedulerBoard, application
 from .messages import VERSION, Caller
+from .operation import Operation
 from .ownership import Ownership, lifetimes, operators
 from .rules import read_rules
 from .scheduler_state import SchedulerState
@@ -169,6 +170,7 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
             treemill_watch=self.watch,
             treemill_relay=self.relay,
             treemill_leave=self.leave,
+            treemill_operate=self.operate,
         )
         # Clients and clusters call handlers; gateways and the web interface call methods.
         self._demand_of_tasks = scheduler.handlers["adaptive_target"]
@@ -177,6 +179,9 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         scheduler.http_application.add_application(application(scheduler))
         self._retire = scheduler.retire_workers
         scheduler.retire_workers = scheduler.handlers["retire_workers"] = self.retire_workers
+        self._operation = Operation(
+            scheduler, self._ownership, self.retire_workers, self._scheduler_state.is_leaving
+        )
         self._news = asyncio.Event()
         self._ticker = asyncio.create_task(self._tick())
         self._installation = PluginInstallation(scheduler)
@@ -364,6 +369,14 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
             answer = self._ownership.ask(_caller(caller), what, known)
             self._wake()
             return pickle.dumps((answer, None))
+        except Exception as error:
+            return pickle.dumps((None, error))
+
+    async def operate(self, what: str, arguments: bytes, caller: bytes) -> bytes:
+        """A request of an operator; see Operation."""
+        try:
+            known = pickle.loads(arguments)
+            return pickle.dumps((await self._operation.answer(_caller(caller), what, known), None))
         except Exception as error:
             return pickle.dumps((None, error))
 

@@ -25,6 +25,7 @@ from .memory_limits import Over, watch
 from .merger import RefusedByMerger
 from .messages import Act, Begin, Crashed, Drop, End, Fetch, Hold, Recall, RecallFrom
 from .pass_workers import Handed, PassWorkers, Read
+from .worker_activity import ProcessActivity, activity
 
 __all__ = ["WorkerAgent"]
 
@@ -178,6 +179,10 @@ class WorkerAgent:
         if pass_workers is None:
             raise RefusedByMerger
         return pass_workers
+
+    def activity(self, held: bool) -> ProcessActivity:
+        """What the workers do now. `held`: count what mergers hold, too."""
+        return activity(self.address, list(self._passes.values()), held)
 
     # What the workers of a pass need.
 

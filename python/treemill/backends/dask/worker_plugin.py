@@ -97,7 +97,9 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
         self._later: asyncio.TimerHandle | None = None
         self._closed = False
         self._agent: WorkerAgent | None = None
-        worker.handlers.update(treemill_take=self.take, treemill_read=self.read)
+        worker.handlers.update(
+            treemill_take=self.take, treemill_read=self.read, treemill_activity=self.activity
+        )
         self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._flush())]
 
     async def teardown(self, worker: Worker) -> None:
@@ -255,6 +257,13 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
             return {"error": _portable(error, agent.address)}
         about = pickle.dumps((commits, covers))
         return {"about": about, "data": None if data is None else to_serialize(data)}
+
+    async def activity(self, held: bool) -> bytes:
+        """What the workers of this process do now."""
+        agent = self._there()
+        return await self._loop.run_in_executor(
+            self._threads, lambda: pickle.dumps(agent.activity(held))
+        )
 
 
 def _portable(error: BaseException, address: str) -> bytes:
