@@ -310,6 +310,11 @@ class Pass(ABC):
     def abort(self, reason: str) -> None:
         """Ends at once with what is merged; the work that is not committed is lost."""
 
+    def words(self) -> str | None:
+        """What who waits for the pass should know now; None: nothing new. To be asked about every
+        second."""
+        return None
+
     def settle(self) -> None:
         """Waits, after the end, until no worker is left that cannot remove its files itself."""
         return

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Protocol
@@ -179,15 +182,33 @@ def print_branches(
     """Prints a line for each branch: its name, its C++ type, the type that it reads as, its reader
     (the core, or uproot, which is slower) and its sizes. Unreadable branches come last. A column of
     titles is added if one of them says more than ROOT writes by itself. The tree's aliases
-    follow."""
+    follow. A terminal that has fewer lines shows them by its pager (`less`)."""
     from rich.console import Console
-    from rich.segment import Segment, Segments
-    from rich.style import Style
-    from rich.text import Text
 
     rows = sorted(branches, key=lambda branch: _ORDER[branch.how])
     console = Console(highlight=False)
     whole = not console.is_terminal
+    if not whole and len(rows) > console.height and sys.stdin.isatty():
+        os.environ.setdefault("LESS", "FRX")  # as git does: with colours, and without a new screen
+        paging: AbstractContextManager[object] = console.pager(styles=True)
+    else:
+        paging = nullcontext()
+    with paging:
+        _print(console, title, rows, aliases or {}, whole)
+
+
+def _print(
+    console: Console,
+    title: str,
+    rows: Sequence[BranchRow],
+    aliases: Mapping[str, str],
+    whole: bool,
+) -> None:
+    """Prints what `print_branches` does. `whole`: no line is folded."""
+    from rich.segment import Segment, Segments
+    from rich.style import Style
+    from rich.text import Text
+
     console.print(Text(title, style="bold"), soft_wrap=whole)
     # rich gets lines that are laid out: its own tables render each cell several times, which takes
     # most of the time if a tree has thousands of branches.
@@ -195,7 +216,7 @@ def print_branches(
     lines = _lines(rows, None if whole else console.width)
     segments = (Segment(text, styles[style]) for text, style in lines)
     console.print(Segments(segments), crop=False, end="")
-    for name, text in (aliases or {}).items():
+    for name, text in aliases.items():
         console.print(Text(f"alias {name} = {text}"), soft_wrap=whole)
     slow = sum(b.how == "uproot" for b in rows)
     if slow:

@@ -74,6 +74,7 @@ def wait(
                 word = news.get(timeout=min(watch.delay(), _LONGEST_WAIT))
             except Empty:
                 watch.tick()
+                query.tell()
                 continue
             if word is QueryNews.DONE:
                 break

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from queue import Empty, SimpleQueue
@@ -19,7 +20,7 @@ from ..backends.base import Ending, Pass, Pool, Request, Results
 from ..backends.merged_partial import MergedPartial
 from ..data import source
 from ..data.assumptions import NO_ASSUMPTIONS
-from ..errors import FormatError, QueryError, SourceError, StoppedError, TreemillError
+from ..errors import FormatError, QueryError, SourceError, StoppedError, TreemillError, warn
 from ..frozen import replaced
 from ..monitoring.progress import Progress
 from ..monitoring.report import Report
@@ -117,6 +118,10 @@ class Unchanged:
         places = ended.coverage().processed
         files = places if self._spans is None else {self._spans[place][0] for place in places}
         return self._chain.changed(files) or self._chain.friends.changed()
+
+
+_LOOK = 1.0
+"""Seconds between two looks at what keeps a query waiting."""
 
 
 class QueryNews(Enum):
@@ -336,12 +341,23 @@ class Query(Generic[Result]):
         True
         """
         self.watch(news := SimpleQueue[QueryNews](), QueryNews.DONE)
-        if not self.done:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self.done:
+            rest = _LOOK if deadline is None else deadline - time.monotonic()
             try:
-                news.get(timeout=timeout)
+                news.get(timeout=min(max(rest, 0.0), _LOOK))
             except Empty:
-                raise TimeoutError(f"no result within {timeout} s") from None
+                if rest <= 0:
+                    raise TimeoutError(f"no result within {timeout} s") from None
+                self.tell()
         return self.final(partial)
+
+    def tell(self) -> None:
+        """Warns of what keeps a query waiting, if there is something new. To be called about every
+        second."""
+        words = None if self._pass is None else self._pass.words()
+        if words is not None:
+            warn(words, RuntimeWarning)
 
     def drop(self) -> None:
         """Removes what was written to disk for the result."""

@@ -6,6 +6,7 @@ versions of distributed will do.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 
 import distributed
@@ -48,7 +49,12 @@ _SHUTDOWN_SECONDS = 2.0
 
 
 class TreemillClient(Client):  # type: ignore[misc]
-    """A Client that leaves nothing behind if it cannot be opened."""
+    """A Client that leaves nothing behind if it cannot be opened, and that prints no traceback if
+    its scheduler is gone: the session says so."""
+
+    async def _reconnect(self) -> None:
+        # Dask's decorator logs errors, and the end of the attempt when the Client is closed is one.
+        await inspect.unwrap(Client._reconnect)(self)
 
     def start(self, **options: object) -> None:
         """See Client."""

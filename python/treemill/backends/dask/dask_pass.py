@@ -24,6 +24,7 @@ from .messages import HeldPartial, Limits, PassEnded, PassRequest, PassUpdate
 from .ownership import fingerprint
 from .resumption import Resumption, checkpoint_name, into
 from .scheduler_client import PartialLost, SchedulerClient
+from .waiting_words import WaitingWords
 
 __all__ = ["DaskPass"]
 
@@ -152,6 +153,7 @@ class DaskPass(Pass):
         self._task: Task | None = request.task
         self._files = request.files
         self._began = time.monotonic()
+        self._words = WaitingWords(pool.scheduler_client.address, pool.wait, self._began)
         self.name = work or f"{request.name}-{uuid.uuid4().hex[:8]}"
         self._status: PassUpdate | None = None
         self._ended: PassEnded | None = None
@@ -186,6 +188,10 @@ class DaskPass(Pass):
             None if ended is None else ended.trace,
             ending=None if status is None else status.ending,
         )
+
+    def words(self) -> str | None:
+        """See Pass."""
+        return None if self._ended is not None else self._words.due(time.monotonic())
 
     @property
     def monitored(self) -> Callable[[], Monitored] | None:
@@ -330,6 +336,8 @@ class DaskPass(Pass):
                 status = self._scheduler_client.watch(self.name, change, _WATCH)
                 change = status.change
                 self._status = status
+                alone = not status.workers and status.parts is None and status.ended is None
+                self._words.hear(time.monotonic(), alone)
                 if status.begun and not begun:
                     begun = True
                     self.on_begin()

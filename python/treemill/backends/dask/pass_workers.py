@@ -70,18 +70,18 @@ __all__ = ["Handed", "PassWorkers", "ProcessServices", "Read", "ReservedPackets"
 # Errors of a Dask worker, with the worker and what to do. Knows no pass and no transport.
 
 
-def cannot_load(error: Exception, address: str) -> BaseException:
+def cannot_load(error: Exception, where: str) -> BaseException:
     """The error of a process that cannot load what a pass is to do."""
-    told = portable(error, f"worker {address} cannot load the selector", address)
+    told = portable(error, f"worker {where} cannot load the selector", where)
     if isinstance(error, ModuleNotFoundError) and isinstance(told, TreemillError):
         told.message += "; session.upload(folder) puts modules on the workers"
     return told
 
 
-def with_place(failed: PacketFailed | FileFailed, address: str) -> PacketFailed | FileFailed:
+def with_place(failed: PacketFailed | FileFailed, where: str) -> PacketFailed | FileFailed:
     """The event with an error that can be sent, and that says where it happened. Files may be
     there for some workers only, and relative paths begin at each worker's own folder."""
-    worker = f"{failed.worker} on {address}"
+    worker = f"{failed.worker} on {where}"
     error = portable(failed.error, f"worker {worker} failed", worker)
     if isinstance(error, WorkerError):
         error.worker = worker
@@ -383,8 +383,12 @@ class PassWorkers:
         threading.Thread(target=guarded, name=f"treemill-{what}", daemon=True).start()
 
     def _error(self, error: BaseException) -> BaseException:
-        where = f"worker {self._around.address}"
-        return portable(error, f"{where} failed", self._around.address)
+        return portable(error, f"worker {self._where} failed", self._where)
+
+    @property
+    def _where(self) -> str:
+        """The process as errors name it: its address, and its host as people call it."""
+        return f"{self._around.address} ({self._around.names[0]})"
 
     def _load(self) -> None:
         begin, around = self._begin, self._around
@@ -396,7 +400,7 @@ class PassWorkers:
             task.preload()
             task = OneStateTask(task)
         except Exception as error:
-            around.send_message(Crashed(self.name, cannot_load(error, around.address)))
+            around.send_message(Crashed(self.name, cannot_load(error, self._where)))
             return
         self._control = task.control()
         self._task = task
@@ -540,7 +544,7 @@ class PassWorkers:
 
     def _send_event(self, event: Event, soon: bool = True) -> None:
         if isinstance(event, PacketFailed | FileFailed):
-            event = with_place(event, self._around.address)
+            event = with_place(event, self._where)
         # Counters are exact with each commit; between two of them a client looks now and then.
         now = time.monotonic()
         is_due = (

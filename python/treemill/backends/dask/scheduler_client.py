@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...errors import UnsupportedError, WorkerError, warn
+from ...errors import UnsupportedError, WorkerError, first_line, warn
 from ...frozen import replaced
 from .dask_client import differs
 from .merger import RefusedByMerger
@@ -69,6 +70,8 @@ _CONNECT = 3.0
 """Seconds after which a worker counts as hidden from this process."""
 _AGAIN = 6.0
 """Seconds within which a scheduler must be there again after its connection broke."""
+_SAY = 10.0
+"""Seconds after which it is said that the scheduler does not answer."""
 _AT_ONCE = 4
 """Partials that are on their way to this process, at most: each may be large."""
 _CLOSED = "the session's Client was closed: make another session by treemill.connect()"
@@ -242,17 +245,30 @@ class SchedulerClient:
             return await request()
 
         try:
-            return self._wait(again(), self._silence)
+            return self._told(again(), self._silence)
         except (OSError, TimeoutError, CancelledError):
             pass  # the connection broke: try a new one
         try:
             return self._wait(again(), _AGAIN)
         except (OSError, TimeoutError, CancelledError) as error:
+            why = first_line(error) if str(error) else f"it is silent for {_AGAIN:g} s"
             raise WorkerError(
-                f"the scheduler {self.address} does not answer "
-                f"({type(error).__name__}: {error}). If it has ended, its queries have ended with "
-                "it: start it again, connect anew and run the query again"
+                f"the scheduler {self.address} does not answer ({why}). If it has ended, its "
+                "queries have ended with it: start it again, connect anew and run the query again"
             ) from None
+
+    def _told(self, request: Coroutine[object, object, _T], seconds: float) -> _T:
+        """Waits, and tells who waits on the main thread that the scheduler does not answer."""
+        answer = self._begin(request, seconds)
+        if threading.current_thread() is threading.main_thread():
+            wait([answer], _SAY)
+            if not answer.done():
+                warn(
+                    f"the scheduler {self.address} has not answered for {_SAY:g} s: look whether "
+                    f"its process is stopped or overloaded; it is given up after {seconds:g} s",
+                    RuntimeWarning,
+                )
+        return answer.result()
 
     def _wait(self, request: Coroutine[object, object, _T], seconds: float) -> _T:
         return self._begin(request, seconds).result()
