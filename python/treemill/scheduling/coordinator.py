@@ -310,6 +310,8 @@ def _log_fault(event: Event) -> None:
     """Logs what goes wrong in a pass. That is rare: an event is of a packet or of a file."""
     if isinstance(event, WorkerLost):
         _log.info("worker %d lost: %s", event.worker, without_credentials(event.reason))
+    elif isinstance(event, MergerLost):
+        _log.info("merger %d lost: what it had is done again", event.merger)
     elif isinstance(event, FileFailed | PacketFailed):
         what = "file" if isinstance(event, FileFailed) else "packet"
         number = event.file if isinstance(event, FileFailed) else event.packet

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import os
 import secrets
 import sys
@@ -21,6 +22,7 @@ from dask.utils import parse_timedelta
 from ..._system.user_key import user_key
 from ...errors import QueryError, UnsupportedError
 from ...frozen import frozen, replaced
+from ...monitoring.logs import tell
 from ..base import Ending
 from .messages import Caller, Listed, Owner, PassRequest, PassUpdate
 from .scheduler_state import SchedulerState
@@ -75,6 +77,7 @@ def lifetimes() -> Lifetimes:
     )
 
 
+_log = logging.getLogger(__name__)
 _OF_A_PASS = frozenset(("coverage", "monitored", "parts", "sizes", "locate", "settle", "forget"))
 _OF_ALL = frozenset(("missing",))
 """Methods of SchedulerState that clients may call; those of a pass need a key that opens it."""
@@ -90,6 +93,7 @@ class _Kept:
     left: bool = False  # its session was closed, and wants it to go on
     ending: Ending | None = None
     client: Owner | None = None  # who has ended it
+    told: bool = False  # that it has ended
 
 
 class Ownership:
@@ -121,6 +125,8 @@ class Ownership:
             raise UnsupportedError(f"treemill on the scheduler has no {what!r}")
         if what in _OF_A_PASS:
             self.check(caller, str(arguments[0]))
+        if what == "forget":
+            self._tell_end(str(arguments[0]))
         return getattr(self._scheduler_state, what)(*arguments)
 
     def watch(self, caller: Caller, name: str) -> PassUpdate:
@@ -171,6 +177,9 @@ class Ownership:
         request = replaced(request, keep=min(request.keep, self._lifetimes.keep))
         self._scheduler_state.begin(name, request)
         self._of(name)
+        about = {"query": request.name, "owner": request.owner, "files": len(request.files)}
+        workers = self._scheduler_state.threads
+        tell(_log, logging.INFO, "query began", **about, threads=workers, what=request.title)
 
     def _listed(self, caller: Caller) -> list[Listed]:
         """The queries that the caller may see."""
@@ -205,11 +214,44 @@ class Ownership:
         self.check(caller, name)
         kept = self._of(name)
         if kept.ending is None:
-            kept.ending, kept.client = Ending(state, str(caller.owner), reason), caller.owner
+            kept.client = caller.owner
+            self._note_ending(name, Ending(state, str(caller.owner), reason))
+
+    def _note_ending(self, name: str, ending: Ending) -> None:
+        self._of(name).ending = ending
+        request = self._scheduler_state.pass_scheduler(name).request
+        about = {"query": request.name, "owner": request.owner, "by": ending.by}
+        tell(_log, logging.INFO, f"query {ending.state}", **about, reason=ending.reason)
+
+    def _tell_end(self, name: str) -> None:
+        """Logs that a pass has ended, once."""
+        kept = self._kept.get(name)
+        if kept is None or kept.told:
+            return
+        about = self._scheduler_state.pass_scheduler(name)
+        if not about.over:
+            return
+        kept.told = True
+        status = about.status()
+        ended = status.ended
+        error = None if ended is None else ended.error
+        tell(
+            _log,
+            logging.INFO,
+            "query ended",
+            query=about.request.name,
+            owner=about.request.owner,
+            state="failed" if error else kept.ending.state if kept.ending else "done",
+            entries=0 if ended is None else ended.entries,
+            seconds=round(status.seconds, 3),
+            bytes_read=status.heartbeat.bytes_read,
+            **({} if error is None else {"error": f"{type(error).__name__}: {error}"}),
+        )
 
     def _drop(self, caller: Caller, name: str) -> None:
         """Drops a query that runs, or its result."""
         self.check(caller, name)
+        self._note_ending(name, Ending("dropped", str(caller.owner), ""))
         self._dropped[name] = str(caller.owner)
         while len(self._dropped) > _REMEMBERED:
             del self._dropped[next(iter(self._dropped))]
@@ -237,11 +279,12 @@ class Ownership:
             except QueryError:  # it is over, and was fetched
                 del self._kept[name]
                 continue
+            self._tell_end(name)
             if now - kept.asked <= orphans or kept.left or kept.ending is not None:
                 continue
             if not about.over and about.parts() is None:
                 reason = f"no session has asked for it for {orphans:g} s"
-                kept.ending = Ending("stopped", "the cluster", reason)
+                self._note_ending(name, Ending("stopped", "the cluster", reason))
                 self._scheduler_state.stop(name, reason)
 
     def _of(self, name: str) -> _Kept:

@@ -23,6 +23,8 @@ from distributed.utils import offload
 
 from ...errors import QueryError, traceback_of
 from ...monitoring.dashboard_page import Screen
+from ...monitoring.logs import tell
+from . import dask_logs
 from .dask_client import check_version
 from .http_routes import SchedulerBoard, application
 from .messages import VERSION, Caller
@@ -156,6 +158,7 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def start(self, scheduler: Scheduler) -> None:
         """Adds the handlers, and a loop to each worker."""
         check_version()
+        dask_logs.join(scheduler, "scheduler")
         self._scheduler = scheduler
         self._scheduler_state = SchedulerState(time.monotonic, read_rules())
         self._ownership = Ownership(self._scheduler_state, time.monotonic, operators(), lifetimes())
@@ -190,6 +193,7 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def close(self) -> None:
         """Ends with the scheduler."""
         self._ticker.cancel()
+        dask_logs.leave(self._scheduler)
         self._installation.close()
 
     async def _tick(self) -> None:
@@ -202,6 +206,12 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
                 except Exception as error:  # the passes need their clock, whatever it was
                     _log.error("a look at the passes failed: %s", traceback_of(error))
 
+    def add_worker(self, scheduler: Scheduler, worker: str) -> None:
+        """See SchedulerPlugin."""
+        known = scheduler.workers.get(worker)
+        about = {} if known is None else {"host": known.host, "threads": known.nthreads}
+        tell(_log, logging.DEBUG, "worker joined", address=worker, **about)
+
     def remove_worker(
         self, scheduler: Scheduler, worker: str, *, stimulus_id: str = "", **kwargs: object
     ) -> None:
@@ -210,6 +220,8 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         self._installation.remove(worker)
         retired = self._scheduler_state.is_leaving(worker)
         words = "was retired" if retired else "was lost"
+        level = logging.DEBUG if retired else logging.WARNING
+        tell(_log, level, f"worker {words.split()[1]}", address=worker)
         self._scheduler_state.remove(worker, f"worker {worker} {words}", fault=not retired)
         event = self._mail.pop(worker, None)
         if event is not None:

@@ -21,6 +21,7 @@ from distributed.protocol.serialize import to_serialize
 
 from ...errors import traceback_of
 from ...scheduling import Ranges
+from . import dask_logs
 from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
 from .pass_workers import Handed, Read
@@ -90,6 +91,7 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
         """Starts the loop."""
         # Here, so that the first query does not wait for it.
         importlib.import_module("treemill._core")
+        dask_logs.join(worker, "worker")
         self._worker = worker
         self._loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="treemill-merge")
@@ -113,6 +115,7 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
                     _SHUTDOWN_SECONDS + 0.5,
                 )
         self._closed = True
+        dask_logs.leave(worker)
         for task in self._tasks:
             task.cancel()
         if self._agent is not None:
