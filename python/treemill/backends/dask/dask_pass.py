@@ -336,7 +336,7 @@ class DaskPass(Pass):
                 status = self._scheduler_client.watch(self.name, change, _WATCH)
                 change = status.change
                 self._status = status
-                alone = not status.workers and status.parts is None and status.ended is None
+                alone = not status.threads and status.parts is None and status.ended is None
                 self._words.hear(time.monotonic(), alone)
                 if status.begun and not begun:
                     begun = True

@@ -189,7 +189,8 @@ class _State(_Answer):
 class _Metrics(_Answer):
     def get(self) -> None:
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(self._screen.metrics())
+        plugin = self._scheduler.plugins.get(NAME)
+        self.finish("" if plugin is None else plugin.metrics())
 
 
 routes: list[tuple[str, type[RequestHandler], dict[str, object]]] = [

@@ -387,6 +387,8 @@ class PassUpdate:
     ended: PassEnded | None = None
     ending: Ending | None = None
     """Who has ended it early, if it was not the session that asks."""
+    threads: int = 0
+    """The threads of all workers of the cluster, whether they take part yet or not."""
 
 
 @frozen

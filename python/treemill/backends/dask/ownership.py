@@ -25,6 +25,7 @@ from ...frozen import frozen, replaced
 from ...monitoring.logs import tell
 from ..base import Ending
 from .messages import Caller, Listed, Owner, PassRequest, PassUpdate
+from .metrics import Totals, text
 from .scheduler_state import SchedulerState
 
 __all__ = ["Lifetimes", "Ownership", "fingerprint", "lifetimes", "operators", "this_caller"]
@@ -114,6 +115,7 @@ class Ownership:
         self._kept: dict[str, _Kept] = {}
         self._dropped: dict[str, str] = {}  # by whom
         self._drained_by: str | None = None
+        self.totals = Totals(bool(dask.config.get("treemill.metrics-per-user", False)))
 
     def ask(self, caller: Caller, what: str, arguments: Sequence[object]) -> object:
         """The answer to a client. Raises QueryError if the query is not the caller's, or there is
@@ -134,10 +136,9 @@ class Ownership:
         self.check(caller, name)
         kept = self._of(name)
         kept.asked, kept.left = self._clock(), False
+        ending = None if kept.client == caller.owner else kept.ending
         update = self._scheduler_state.status(name)
-        if kept.ending is None or kept.client == caller.owner:
-            return update
-        return replaced(update, ending=kept.ending)
+        return replaced(update, ending=ending, threads=self._scheduler_state.threads)
 
     # Who may do what.
 
@@ -177,6 +178,7 @@ class Ownership:
         request = replaced(request, keep=min(request.keep, self._lifetimes.keep))
         self._scheduler_state.begin(name, request)
         self._of(name)
+        self.totals.begin(name, request.owner.user)
         about = {"query": request.name, "owner": request.owner, "files": len(request.files)}
         workers = self._scheduler_state.threads
         tell(_log, logging.INFO, "query began", **about, threads=workers, what=request.title)
@@ -224,25 +226,28 @@ class Ownership:
         tell(_log, logging.INFO, f"query {ending.state}", **about, reason=ending.reason)
 
     def _tell_end(self, name: str) -> None:
-        """Logs that a pass has ended, once."""
+        """Counts what a pass has done, and logs once that it has ended."""
         kept = self._kept.get(name)
         if kept is None or kept.told:
             return
         about = self._scheduler_state.pass_scheduler(name)
-        if not about.over:
+        status = about.status()
+        self.totals.follow(name, status.heartbeat)
+        ended = status.ended
+        if ended is None:
             return
         kept.told = True
-        status = about.status()
-        ended = status.ended
-        error = None if ended is None else ended.error
+        error = ended.error
+        state = "failed" if error else kept.ending.state if kept.ending else "done"
+        self.totals.end(name, state)
         tell(
             _log,
             logging.INFO,
             "query ended",
             query=about.request.name,
             owner=about.request.owner,
-            state="failed" if error else kept.ending.state if kept.ending else "done",
-            entries=0 if ended is None else ended.entries,
+            state=state,
+            entries=ended.entries,
             seconds=round(status.seconds, 3),
             bytes_read=status.heartbeat.bytes_read,
             **({} if error is None else {"error": f"{type(error).__name__}: {error}"}),
@@ -252,6 +257,8 @@ class Ownership:
         """Drops a query that runs, or its result."""
         self.check(caller, name)
         self._note_ending(name, Ending("dropped", str(caller.owner), ""))
+        self._tell_end(name)
+        self.totals.end(name, "dropped")  # if it has not ended before
         self._dropped[name] = str(caller.owner)
         while len(self._dropped) > _REMEMBERED:
             del self._dropped[next(iter(self._dropped))]
@@ -267,6 +274,19 @@ class Ownership:
         self.check_operator(caller)
         self._drained_by = str(caller.owner) if on else None
         return sum(not each.done for each in self._scheduler_state.listed())
+
+    def metrics(self, workers: int) -> str:
+        """Numbers of all queries, for Prometheus. `workers`: how many Dask has."""
+        listed = self._scheduler_state.listed()
+        running = [each for each in listed if not each.done]
+        gauges = {
+            "queries_running": len(running),
+            "queries_waiting": len(listed) - len(running),
+            "queue_entries": sum(max(each.expected - each.entries, 0) for each in running),
+            "workers": workers,
+            "worker_threads": self._scheduler_state.threads,
+        }
+        return text(self.totals, gauges)
 
     # Time.
 

@@ -220,6 +220,7 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         self._installation.remove(worker)
         retired = self._scheduler_state.is_leaving(worker)
         words = "was retired" if retired else "was lost"
+        self._ownership.totals.workers_lost += not retired
         level = logging.DEBUG if retired else logging.WARNING
         tell(_log, level, f"worker {words.split()[1]}", address=worker)
         self._scheduler_state.remove(worker, f"worker {worker} {words}", fault=not retired)
@@ -300,6 +301,10 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         threads = [each.nthreads for each in self._scheduler.workers.values()]
         mean = sum(threads) / len(threads) if threads else 1.0
         return max(tasks, self._scheduler_state.demand(parse_timedelta(target_duration), mean))
+
+    def metrics(self) -> str:
+        """Numbers of all queries, for Prometheus."""
+        return self._ownership.metrics(len(self._scheduler.workers))
 
     def _wake(self, besides: str | None = None) -> None:
         news, self._scheduler_state.news = self._scheduler_state.news, set()
