@@ -61,7 +61,7 @@ mod _core {
     #[pymodule_export]
     use crate::nodes::Values;
     #[pymodule_export]
-    use crate::own::read_own;
+    use crate::own::{check_own, read_own};
     #[pymodule_export]
     use crate::partial::Partial;
     #[pymodule_export]

@@ -38,3 +38,18 @@ pub fn read_own<'py>(py: Python<'py>, path: PathBuf, what: &str) -> PyResult<Bou
         }
     }
 }
+
+/// Raises SourceError if another user may have put something into a file or folder of this path, and OSError as `stat` does.
+/// `what`: what it is, for the error.
+#[pyfunction]
+pub fn check_own(py: Python<'_>, path: PathBuf, what: &str) -> PyResult<()> {
+    let look = || std::fs::metadata(&path).map(|found| check(&path, &found, user()));
+    match py.detach(look) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(why)) => {
+            let message = format!("{why}: {what} is not used; {}", why.advice());
+            Err(source_error(py, &message, &why.path))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -4,6 +4,7 @@ use crate::arrow::Column;
 use crate::errors::query_error;
 use crate::outcome::{column, convert};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use treemill_query::{NamedArray, QueryError};
@@ -56,6 +57,36 @@ impl Partial {
         treemill_query::Partial::from_bytes(data)
             .map(Self::new)
             .map_err(|e| query_error(py, &e))
+    }
+
+    /// The bytes of a partial of each booking alone, in their order: what is remembered of one
+    /// does not depend on the others.
+    fn dumps_each<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let parts = py.detach(|| {
+            let parts = self.lock().parts();
+            parts
+                .iter()
+                .map(treemill_query::Partial::to_bytes)
+                .collect::<Result<Vec<_>, _>>()
+        });
+        let parts = parts.map_err(|e| query_error(py, &e))?;
+        Ok(parts.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+    }
+
+    /// The partial of all bookings of these bytes, as `dumps` and `dumps_each` write them, one
+    /// after another.
+    #[staticmethod]
+    fn joined(py: Python<'_>, parts: Vec<PyBackedBytes>) -> PyResult<Self> {
+        let joined = py.detach(|| {
+            let loaded = parts
+                .iter()
+                .map(|each| treemill_query::Partial::from_bytes(each));
+            let loaded = loaded.collect::<Result<Vec<_>, _>>()?;
+            Ok(treemill_query::Partial::joined(
+                &loaded.iter().collect::<Vec<_>>(),
+            ))
+        });
+        joined.map(Self::new).map_err(|e| query_error(py, &e))
     }
 
     /// One result per booking, in their order.

@@ -323,6 +323,28 @@ impl Partial {
         Ok(partial)
     }
 
+    /// A partial of each booking alone, in their order.
+    pub fn parts(&self) -> Vec<Self> {
+        let alone = |each: &Accumulator| Self {
+            accumulators: vec![each.clone()],
+        };
+        self.accumulators.iter().map(alone).collect()
+    }
+
+    /// The partial of all bookings of these partials, one partial after another.
+    ///
+    /// ```
+    /// # use treemill_query::Partial;
+    /// let none = Partial::joined(&[]);
+    /// assert!(none.results().is_empty() && none.parts().is_empty());
+    /// ```
+    pub fn joined(parts: &[&Self]) -> Self {
+        let all = parts.iter().flat_map(|each| &each.accumulators);
+        Self {
+            accumulators: all.cloned().collect(),
+        }
+    }
+
     /// One per booking, in their order.
     pub fn results(&self) -> Vec<Outcome> {
         self.accumulators.iter().map(Accumulator::outcome).collect()
