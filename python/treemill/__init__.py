@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .results.templates import templates
     from .results.variations import Variations
     from .session.api import connect, report, run
+    from .session.remembered import remember
     from .session.run import Query
     from .session.session import Session
     from .workers.selector import Selector
@@ -116,6 +117,7 @@ __all__ = [
     "lumi_mask",
     "model",
     "plot",
+    "remember",
     "report",
     "run",
     "save",
@@ -167,6 +169,7 @@ _MODULES = {
     "connect": "session.api",
     "report": "session.api",
     "run": "session.api",
+    "remember": "session.remembered",
     "plot": "results.plotting",
     "show": "results.showing",
     "load": "results.saving",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from treemill._core import Control
 
     from .checkpoint_writer import Checkpointing, CheckpointWriter
+    from .remembered_partial import RememberedPartial, Remembering
 
 __all__ = [
     "WHY_LOST",
@@ -225,6 +226,8 @@ class Request:
     """Called once, on any thread, after the last commit."""
     checkpointing: Checkpointing | None = None
     """What is kept on disk; None: nothing."""
+    remembering: Remembering | None = None
+    """What is remembered of the results, if the pool can do it; None: nothing."""
     name: str = ""
     """Names the query, for workers that outlive this process."""
     key: str = ""
@@ -270,7 +273,7 @@ class Pass(ABC):
         packets. Until one of them has done its packet this process has nothing else to do. Not
         called if fewer workers get a packet."""
         self._on_end = request.on_end
-        self._checkpoint_writer: CheckpointWriter | None = None
+        self._checkpoint_writer: CheckpointWriter | RememberedPartial | None = None
         """What keeps commits on disk; None: nothing does."""
 
     def begin(self) -> None:
@@ -369,6 +372,8 @@ class Pool(ABC):
     """Whether passes see to it that they take no more memory than they may."""
     keeps: ClassVar[bool] = False
     """Whether passes keep their commits on disk if they are asked to."""
+    keeps_results: ClassVar[bool] = False
+    """Whether they keep the results of each file, and compute only those that are not kept."""
 
     def __init__(self, size: int, patience: float, trace: int) -> None:
         """`size`: the number of workers. `patience`: seconds for which the end of a pass or of the

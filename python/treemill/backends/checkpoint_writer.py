@@ -30,6 +30,11 @@ class Checkpointing:
     check: Callable[[Partial], None]
     """Raises an error about a partial that cannot be kept."""
 
+    @property
+    def processed(self) -> Ranges:
+        """The entries that are in the result already."""
+        return {} if self.record is None else self.record.processed
+
     def merged(self, load: Callable[[bytes], Partial]) -> MergedPartial:
         """The merged partial to begin with. `load` rebuilds a partial from its bytes."""
         if self.record is None:

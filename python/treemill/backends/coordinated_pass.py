@@ -33,6 +33,7 @@ from ..workers.task import Task
 from ..workers.workload import Partial
 from .base import Heartbeat, Pass, PassStatus, Pool, Request, policy_of, sizing_of
 from .merged_partial import MergedPartial
+from .remembered_partial import RememberedPartial
 
 __all__ = ["CoordinatedPass", "leave_behind"]
 
@@ -80,17 +81,20 @@ class CoordinatedPass(Pass):
 
     def __init__(self, pool: Pool, request: Request) -> None:
         task, checkpointing = request.task, request.checkpointing
-        record = None if checkpointing is None else checkpointing.record
+        keeping = request.remembering or checkpointing
         super().__init__(request)
         self._task: Task | None = task
         """None after the end of the pass."""
         self._clock = time.monotonic
-        self._merged = MergedPartial() if checkpointing is None else checkpointing.merged(task.load)
+        self._merged = MergedPartial() if keeping is None else keeping.merged(task.load)
         self._coordinator = self._make_coordinator(
-            pool, request, {} if record is None else record.processed
+            pool, request, {} if keeping is None else keeping.processed
         )
         self._before = self._coordinator.committed_entries
-        if checkpointing is not None:
+        if isinstance(self._merged, RememberedPartial):
+            self._merged.sizes = self._sizes
+            self._checkpoint_writer = self._merged
+        elif checkpointing is not None:
             self._checkpoint_writer = checkpointing.checkpoint_writer(
                 self._merged.kept, self._sizes
             )
@@ -124,7 +128,8 @@ class CoordinatedPass(Pass):
 
     @staticmethod
     def _notes_entries(request: Request) -> bool:
-        return request.checkpointing is not None  # what is on disk is kept with its entries
+        # What is on disk is kept with its entries.
+        return request.checkpointing is not None or request.remembering is not None
 
     def _sizes(self) -> Mapping[int, int]:
         with self._lock:

@@ -53,6 +53,7 @@ class ThreadPool(Pool):
     remembers = True
     sizing = SIZING
     keeps = True
+    keeps_results = True
 
     def __init__(self, size: int, *, patience: float = 10.0, trace: int = 0) -> None:
         super().__init__(size, patience, trace)

@@ -1,21 +1,31 @@
-"""Keeps on disk what a pass has committed, so that an interrupted run resumes where it was: the
-record and its bytes, whether a record is of the same run, and the folder that it lies in.
+"""Keeps on disk what passes have committed. So an interrupted run resumes where it was: the record
+and its bytes, whether a record is of the same run, and the folder that it lies in. And so later
+runs need not compute again what was computed: results by what they are of, and totals of them.
 
 Knows no task, no partial and no worker: a partial is bytes, and what a run is of is digests by
 name.
 """
 
-from .digest import by_attribute, digest
+from .digest import by_attribute, certain_digest, digest
 from .folder import Checkpoint, Folder, Pace, Wanted
 from .record import Fingerprint, PassRecord
+from .results import Results
+from .totals import Gathered, Node, Remembered, gathered, tree_of
 
 __all__ = [
     "Checkpoint",
     "Fingerprint",
     "Folder",
+    "Gathered",
+    "Node",
     "Pace",
     "PassRecord",
+    "Remembered",
+    "Results",
     "Wanted",
     "by_attribute",
+    "certain_digest",
     "digest",
+    "gathered",
+    "tree_of",
 ]

@@ -7,20 +7,27 @@ random names. Knows nothing of what the values are for.
 
 from __future__ import annotations
 
+import builtins
 import dis
 import functools
 import hashlib
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
+from importlib.metadata import (
+    PackageNotFoundError,
+    distribution,
+    packages_distributions,
+    version,
+)
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from ..errors import UnsupportedError
 
-__all__ = ["by_attribute", "digest"]
+__all__ = ["by_attribute", "certain_digest", "digest"]
 
 # Which code a name stands for: digests of the user's own modules with those that they import, and
 # the versions of installed packages. A module counts as the user's own if it lies outside of
@@ -58,6 +65,12 @@ def _reached(name: str) -> set[str]:
             if isinstance(owner, str):
                 waiting.append(owner)
     return modules
+
+
+def _is_own(name: str | None) -> bool:
+    """Whether a module is the user's own: `__main__`, or one outside of Python's and the packages'
+    folders."""
+    return name in (None, "__main__") or _own_source(sys.modules.get(name)) is not None
 
 
 def _own_source(module: types.ModuleType | None) -> Path | None:
@@ -160,7 +173,8 @@ class _Digest:
     def _walk(self, value: object) -> bytes:
         for kind, walk in _WALKS:
             if isinstance(value, kind):
-                return walk(self, value)
+                walked: bytes = getattr(self, walk)(value)
+                return walked
         if type(value).__module__ == "numpy":
             return self._numpy(value)
         return self._reduced(value)
@@ -192,6 +206,7 @@ class _Digest:
             value.co_argcount,
             value.co_kwonlyargcount,
             value.co_flags,
+            value.co_exceptiontable,
         )
         return self.all("code", parts)
 
@@ -207,9 +222,11 @@ class _Digest:
         defaults = value.__defaults__, value.__kwdefaults__
         return self.all("function", (value.__code__, defaults, cells, used, value.__dict__))
 
-    def type(self, value: type) -> bytes:
-        if _is_importable(value):
-            return self._by_name(value)
+    def kind(self, value: type) -> bytes:
+        return self._by_name(value) if _is_importable(value) else self.described(value)
+
+    def described(self, value: type) -> bytes:
+        """The digest of a class by what it has."""
         own = {name: each for name, each in vars(value).items() if name not in _OF_EVERY_CLASS}
         own = {
             name: each
@@ -269,7 +286,7 @@ class _Digest:
         except Exception as error:
             raise UnsupportedError(_no_digest(value, str(error))) from None
         if isinstance(state, str):
-            return _hash("global", [type(value).__module__.encode(), state.encode()])
+            return self._by_global_name(value, state)
         make, arguments, *rest = state
         parts: list[object] = [make, arguments]
         parts += [
@@ -277,26 +294,31 @@ class _Digest:
         ]
         return self.all("object", parts)
 
+    def _by_global_name(self, value: object, name: str) -> bytes:
+        """The digest of what would be pickled as a name."""
+        return _hash("global", [type(value).__module__.encode(), name.encode()])
 
-_WALKS: tuple[tuple[type | tuple[type, ...], Callable[[_Digest, Any], bytes]], ...] = (
-    ((list, tuple), _Digest.sequence),
-    (dict, _Digest.mapping),
-    ((set, frozenset), _Digest.set),
-    (types.CodeType, _Digest.code),
-    (types.FunctionType, _Digest.function),
-    (type, _Digest.type),
-    (types.ModuleType, _Digest.module),
-    ((staticmethod, classmethod), _Digest.wrapped),
-    (types.MethodType, _Digest.bound),
-    (property, _Digest.property),
-    (partial, _Digest.partial),
-    (cached_property, _Digest.cached),
-    ((types.BuiltinFunctionType, types.MethodDescriptorType), _Digest.builtin),
-    (types.WrapperDescriptorType, _Digest.builtin),
+
+_WALKS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    ((list, tuple), "sequence"),
+    (dict, "mapping"),
+    ((set, frozenset), "set"),
+    (types.CodeType, "code"),
+    (types.FunctionType, "function"),
+    (type, "kind"),
+    (types.ModuleType, "module"),
+    ((staticmethod, classmethod), "wrapped"),
+    (types.MethodType, "bound"),
+    (property, "property"),
+    (partial, "partial"),
+    (cached_property, "cached"),
+    ((types.BuiltinFunctionType, types.MethodDescriptorType), "builtin"),
+    (types.WrapperDescriptorType, "builtin"),
 )
 
 
 def _hash(what: str, parts: Iterable[bytes]) -> bytes:
+    """The digest of these parts, which are `what`."""
     hasher = hashlib.blake2b(what.encode() + b"\0", digest_size=_SIZE)
     for part in parts:
         hasher.update(len(part).to_bytes(8, "little"))
@@ -333,3 +355,230 @@ def _no_digest(value: object, reason: str) -> str:
     return (
         f"checkpoint= cannot tell whether a later run has the same {type(value).__name__}: {reason}"
     )
+
+
+# Digests of functions that say for certain what their values depend on, for results that are
+# remembered. `digest` goes by the source of a module that another process would import. Here what
+# the module holds now counts, and a function that may look at anything else, such as a file or a
+# clock, has no digest.
+
+_LOOKS = frozenset(
+    {
+        *("open", "exec", "eval", "compile", "globals", "locals", "vars", "input", "breakpoint"),
+        *("getattr", "setattr", "delattr", "__import__", "id", "hash", "__dict__"),
+        *("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes"),
+        *("read_csv", "read_parquet", "urlopen", "getenv", "environ", "random", "default_rng"),
+        *("rand", "randn", "rvs", "now", "today", "time", "time_ns", "perf_counter", "monotonic"),
+    }
+)
+"""Names by which code looks at what no digest has: files, clocks, the environment, other names."""
+_PURE = frozenset(
+    {
+        *("math", "cmath", "operator", "_operator", "itertools", "functools", "_functools"),
+        *("collections", "_collections", "_collections_abc", "typing", "dataclasses", "enum"),
+        *("numbers", "fractions", "decimal", "_decimal", "statistics", "copy", "copyreg", "abc"),
+        *("_abc", "types", "re", "string", "json", "bisect", "_bisect", "heapq", "_heapq", "array"),
+        *("struct", "_struct", "builtins", "contextlib", "textwrap"),
+    }
+)
+"""Modules of Python's library whose functions depend on their arguments only."""
+_RANDOM = ("numpy.random", "scipy.stats")
+"""Modules of packages of which functions draw random numbers."""
+
+
+def certain_digest(value: object) -> str:
+    """The digest of a function and of what goes with it: equal ones have equal values for equal
+    arguments. Raises UnsupportedError, which says why, if that is not certain."""
+    return _Certain().of(value).hex()
+
+
+class _Certain(_Digest):
+    """Walks through one value."""
+
+    def function(self, value: types.FunctionType) -> bytes:
+        if _is_importable(value) and not _is_own(value.__module__):
+            return self._of_package(value.__module__, value.__qualname__)
+        code = value.__code__
+        _check(code, value)
+        used = dict(self._used(code, value))
+        cells = [_certain_content(cell, value) for cell in value.__closure__ or ()]
+        defaults = value.__defaults__, value.__kwdefaults__
+        attributes = {k: v for k, v in value.__dict__.items() if k != "__wrapped__"}
+        wrapped = value.__dict__.get("__wrapped__")
+        return self.all("function", (code, defaults, cells, used, attributes, wrapped))
+
+    def _used(
+        self, code: types.CodeType, value: types.FunctionType
+    ) -> Iterator[tuple[str, object]]:
+        """What the code, and code inside it, finds by its names."""
+        names = _all_names(code)
+        for name in sorted(_global_names(code)):
+            if name in value.__globals__:
+                yield name, _Named(value.__globals__[name], names)
+            elif not hasattr(builtins, name):
+                raise UnsupportedError(f"{_title(value)} uses {name}, which there is not")
+        for name in sorted(_imported(code)):
+            module = sys.modules.get(name)
+            if module is None:
+                raise UnsupportedError(f"{_title(value)} imports {name}, which is not loaded")
+            yield f"import {name}", _Named(module, names)
+
+    def kind(self, value: type) -> bytes:
+        if _is_importable(value) and not _is_own(value.__module__):
+            return self._of_package(value.__module__, value.__qualname__)
+        return self.described(value)
+
+    def module(self, value: types.ModuleType) -> bytes:
+        if _is_own(value.__name__):
+            raise UnsupportedError(f"the module {value.__name__} may be used for any of its names")
+        return self._of_package(value.__name__, "")
+
+    def builtin(self, value: types.BuiltinFunctionType) -> bytes:
+        owner = getattr(value, "__self__", None)
+        if owner is not None and not isinstance(owner, types.ModuleType):
+            return self.all("bound", (owner, value.__name__))
+        return self._of_package(getattr(value, "__module__", None) or "builtins", value.__name__)
+
+    def named(self, value: _Named) -> bytes:
+        """Something that code finds by a name, of which it may take attributes by `names`."""
+        module = value.value
+        if not isinstance(module, types.ModuleType):
+            return self.of(module)
+        if not _is_own(module.__name__):
+            inner = [
+                each.__name__
+                for name in value.names
+                if isinstance(each := vars(module).get(name), types.ModuleType)
+            ]
+            parts = [self._of_package(name, "") for name in sorted({module.__name__, *inner})]
+            return _hash("modules", parts)
+        held = {
+            name: _Named(vars(module)[name], value.names - {name})
+            for name in sorted(value.names)
+            if name in vars(module)
+        }
+        return self.all("names of a module", (module.__name__, held))
+
+    def _reduced(self, value: object) -> bytes:
+        if isinstance(value, _Named):
+            return self.named(value)
+        module = type(value).__module__
+        if _is_outside(module):
+            raise UnsupportedError(
+                f"it uses a value of {module}, which may be another one each time"
+            )
+        plain = getattr(value, "py_func", None)  # of a function that numba has compiled
+        if isinstance(plain, types.FunctionType):
+            return self.all("compiled", (plain, repr(getattr(value, "targetoptions", None))))
+        wrapped = getattr(value, "__wrapped__", None)  # of functools.cache
+        if isinstance(wrapped, types.FunctionType):
+            return self.all("wrapped", (type(value), wrapped))
+        return super()._reduced(value)
+
+    def _by_global_name(self, value: object, name: str) -> bytes:
+        module = getattr(value, "__module__", None)
+        if isinstance(module, str) and not _is_own(module):
+            return self._of_package(module, name)
+        raise UnsupportedError(f"it uses {name}, of which only the name is known")
+
+    def _of_package(self, module: str, name: str) -> bytes:
+        if _is_outside(module):
+            raise UnsupportedError(f"it uses {module}, whose values may be others each time")
+        return _hash("package", [f"{module}:{name} {_version(module)}".encode()])
+
+
+class _Named:
+    """A value that code finds by a name, and all names in the code."""
+
+    def __init__(self, value: object, names: frozenset[str]) -> None:
+        self.value = value
+        self.names = names
+
+
+def _is_outside(module: str) -> bool:
+    """Whether what is in a module may look at more than its arguments."""
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return top not in _PURE
+    return module.startswith(_RANDOM)
+
+
+@cache
+def _version(module: str) -> str:
+    """The version of what a module is of. Raises UnsupportedError if it has none."""
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return sys.version
+    if top == "treemill":
+        return "treemill"  # what computes results counts anyway
+    for name in _distributions().get(top, (top,)):
+        try:
+            # The list of its files has their checksums: a version may be installed again.
+            files = distribution(name).read_text("RECORD") or ""
+            return f"{version(name)} {_hash('files', [files.encode()]).hex()}"
+        except PackageNotFoundError:
+            continue
+    raise UnsupportedError(f"it uses {module}, whose version is not known")
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _codes(each)
+
+
+def _check(code: types.CodeType, value: types.FunctionType) -> None:
+    """Raises UnsupportedError if code changes what outlives its call, or looks outside."""
+    for each in _codes(code):
+        looks = _LOOKS.intersection(each.co_names)
+        if looks:
+            raise UnsupportedError(f"{_title(value)} uses {min(looks)}, which looks outside of it")
+        for step in dis.get_instructions(each):
+            if step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") or (
+                each is code
+                and step.opname in ("STORE_DEREF", "DELETE_DEREF")
+                and step.argval in code.co_freevars
+            ):
+                raise UnsupportedError(f"{_title(value)} changes {step.argval}, which outlives it")
+
+
+def _all_names(code: types.CodeType) -> frozenset[str]:
+    return frozenset(name for each in _codes(code) for name in each.co_names)
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    return {
+        str(step.argval)
+        for each in _codes(code)
+        for step in dis.get_instructions(each)
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval not in _OF_CLASSES
+    }
+
+
+_OF_CLASSES = frozenset({"__name__", "__qualname__", "__module__"})
+
+
+def _imported(code: types.CodeType) -> set[str]:
+    return {
+        str(step.argval)
+        for each in _codes(code)
+        for step in dis.get_instructions(each)
+        if step.opname == "IMPORT_NAME"
+    }
+
+
+def _certain_content(cell: types.CellType, value: types.FunctionType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        raise UnsupportedError(f"{_title(value)} uses a name that has no value yet") from None
+
+
+def _title(value: types.FunctionType) -> str:
+    return "a lambda" if value.__name__ == "<lambda>" else value.__name__

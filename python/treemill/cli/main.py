@@ -97,6 +97,7 @@ class _Lazy(click.Group):
         "cluster": ".cluster:cluster",
         "dataset": ".dataset:dataset",
         "machine": ".machine:command",
+        "remembered": ".remembered:command",
         "samples": ".samples:command",
         "trace": ".trace:trace",
     }
@@ -106,6 +107,7 @@ class _Lazy(click.Group):
         "cluster": "Look after the cluster that sessions run on.",
         "dataset": "Look after the files of samples.",
         "machine": "Tell what treemill runs on: the processor's level, memory, versions.",
+        "remembered": "List what is remembered of results, and remove what is not used.",
         "samples": "Write made-up samples of a small analysis, for the tutorials.",
         "trace": "Look at the trace of a query.",
     }

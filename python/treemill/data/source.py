@@ -30,6 +30,7 @@ __all__ = [
     "canonical",
     "changed",
     "content",
+    "ends",
     "exists",
     "has_size",
     "identities",
@@ -372,3 +373,22 @@ def is_same(one: str, other: str) -> bool:
 def content(path: str) -> bytes:
     """See Storage."""
     return _storage(path).content(path)
+
+
+_FIRST, _LAST = 1 << 10, 1 << 14
+"""Bytes at a file's beginning and at its end that say what it is: ROOT writes its header, and the
+lists of its keys and of its free space, each time that something in it changes."""
+
+
+def ends(path: str) -> bytes:
+    """The first and last bytes of a near file. Raises SourceError."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            size = os.fstat(handle).st_size
+            first = os.pread(handle, _FIRST, 0)
+            return first + os.pread(handle, _LAST, max(size - _LAST, 0))
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise _failed(path, error) from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from ..checkpoint import certain_digest
 from ..errors import QueryError
 from .own_functions import (
     Given,
@@ -397,6 +398,10 @@ class Batched:
         """A digest that identifies it."""
         about = self._returns, self._names, self._records
         return identity_of("callable", self._function, about)
+
+    def depends_on(self) -> str:
+        """See function_registry.Dependent."""
+        return certain_digest((self._function, self._returns, self._names, self._records))
 
     def core(self) -> _core.Functions:
         """Returns what the core's queries take."""

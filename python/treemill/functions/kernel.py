@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
+from ..checkpoint import certain_digest
 from ..errors import QueryError
 from .numba_code import Compiled, check_signature, compiled
 from .own_functions import Given, UserFunction, identity_of, parameter_names, title_of, words
@@ -105,6 +106,10 @@ class Kernel:
     def identity(self) -> str:
         """A digest that identifies it."""
         return identity_of("kernel", self._plain, self._signature)
+
+    def depends_on(self) -> str:
+        """See function_registry.Dependent."""
+        return certain_digest((self._plain, self._signature))
 
     def core(self) -> _core.Functions:
         """Returns what the core's queries take."""

@@ -11,7 +11,9 @@ from .tree_node import Tree
 
 __all__ = [
     "ENTRIES",
+    "OWN_LOCAL_ENTRY",
     "TREE_WEIGHT",
+    "Dependent",
     "ExternalFunction",
     "Preloaded",
     "UserFunction",
@@ -36,6 +38,15 @@ class ExternalFunction(Protocol):
 
     def core(self) -> object:
         """The core's object, `_core.Functions`."""
+
+
+@runtime_checkable
+class Dependent(Protocol):
+    """A function of which equal identities need not mean equal values."""
+
+    def depends_on(self) -> str:
+        """A text that is equal for those that have equal values. Raises UnsupportedError if that
+        cannot be told."""
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Protocol
 
@@ -10,7 +10,7 @@ from ..errors import warn, without_credentials
 from ..io_report import IOReport
 from .worker_histograms import WorkerHistograms
 
-__all__ = ["IncompleteWarning", "MissingEntries", "Report", "warn"]
+__all__ = ["FromMemory", "IncompleteWarning", "MissingEntries", "Report", "warn"]
 
 
 class _Record(Protocol):
@@ -60,6 +60,35 @@ class MissingEntries:
         return _shown(self)
 
 
+@dataclass(frozen=True)
+class FromMemory:
+    """What a run has taken from remembered results (`treemill.remember`), and why not all."""
+
+    results: int
+    """Results of the core's: one for each booking and variation."""
+    found: int
+    """Those that nothing was computed for."""
+    files: int
+    """Files of the run."""
+    read: int
+    """Those of which something was computed."""
+    parts: int
+    """Results of single files that were computed."""
+    computed: Sequence[tuple[str, str]]
+    """Titles of the bookings that were computed, each with the reason."""
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.found:,} of {self.results:,} results from memory, "
+            f"{self.results - self.found:,} computed; {self.read:,} of {self.files:,} files read"
+        ]
+        shown = self.computed[:_SHOWN]
+        lines += [f"  {title}: {reason}" for title, reason in shown]
+        if len(self.computed) > len(shown):
+            lines.append(f"  and {len(self.computed) - len(shown):,} more")
+        return "\n".join(lines)
+
+
 @dataclass(frozen=True, repr=False)
 class Report:
     """The record of what a query has done so far, or in all if it has ended."""
@@ -81,7 +110,7 @@ class Report:
     bytes_from_cache: int = 0
     """Bytes that were taken from `treemill.cache`, and so neither read nor decompressed."""
     entries_before: int = 0
-    """Those of the entries that an earlier run has processed (checkpoint=)."""
+    """Those of the entries that an earlier run has processed (checkpoint=, or remembered)."""
     io: IOReport = field(default_factory=IOReport)
     """What reading took: requests to servers, bytes that were used or not, time waited."""
     trace: _Trace | None = field(default=None, repr=False)
@@ -90,6 +119,8 @@ class Report:
 
     measured: WorkerHistograms | None = field(default=None, repr=False)
     """What workers did, as histograms (`measured.histograms`); None with `monitor=False`."""
+    remembered: FromMemory | None = None
+    """What was taken from remembered results; None if none are remembered."""
 
     @property
     def complete(self) -> bool:
@@ -118,7 +149,9 @@ class Report:
         ]
         if self.bytes_from_cache:
             lines[0] += f", {self.bytes_from_cache / 1e6:,.1f} MB from memory"
-        if self.entries_before:
+        if self.remembered is not None:
+            lines.append(str(self.remembered))
+        elif self.entries_before:
             lines.append(f"{self.entries_before:,} of these events are from the checkpoint")
         if self.io.requests:
             lines.append(f"from servers: {self.io}")

@@ -28,7 +28,7 @@ from .steps import Define, Filter, Relations, Step, Vary, affects, changed_after
 if TYPE_CHECKING:
     from ..data.chain import Chain
 
-__all__ = ["NOMINAL", "Plan", "extents", "plan"]
+__all__ = ["NOMINAL", "Plan", "extents", "plan", "relations_in"]
 
 NOMINAL = "nominal"
 _ENTRY = Define("entry@", parse("local_entry_number"))
@@ -195,7 +195,8 @@ class _Places:
         exprs = booking.wanted.expressions()
         known = self._relations.get(id(booking.node.origin))
         if known is None:
-            known = self._relations[id(booking.node.origin)] = _relations(booking.node)
+            chain = booking.node.origin.chain
+            known = self._relations[id(booking.node.origin)] = relations_in(chain)
         affecting = (
             name
             for name in above.variations()
@@ -363,7 +364,7 @@ def _changed(
 ) -> frozenset[str]:
     """The columns whose values a variation changes."""
     steps = [step for step in _steps(node) if not isinstance(step, Filter)]
-    known = _relations(node)
+    known = relations_in(node.origin.chain)
     return frozenset(name for name, expr in columns if affects(steps, [expr], variation, known))
 
 
@@ -376,15 +377,16 @@ def _check_entry_numbers(booking: Booking) -> None:
         raise QueryError(f"snapshot() below vary() needs {name}, and a column has this name")
 
 
-def _relations(node: Place) -> Relations:
+def relations_in(chain: Chain) -> Relations:
+    """How the columns of a dataset belong together, by its first file."""
+
     @cache
     def counters(collection: str) -> frozenset[str]:
         starts = (f"{collection}_", f"{collection}.")
-        branches = node.origin.chain.branches.values()
+        branches = chain.branches.values()
         named = (each.counter for each in branches if each.name.startswith(starts))
         return frozenset(counter for counter in named if counter is not None)
 
-    chain = node.origin.chain
     return Relations(counters, cache(chain.referred), cache(chain.called))
 
 

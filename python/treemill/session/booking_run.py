@@ -15,14 +15,16 @@ from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest
 from ..data.rows import Sink
 from ..errors import QueryError, TreemillError, UnsupportedError
+from ..frozen import replaced
+from ..monitoring.report import FromMemory
 from ..query.axes import AutomaticAxis, FixedAxis, GrowingAxis
 from ..query.axis_ranges import automatic_axis
 from ..query.node import Booking
-from ..query.planning import Plan, extents, plan
+from ..query.planning import NOMINAL, Plan, extents, plan
 from ..query.quantities import Hist
 from ..query.specification import Specification
 from ..results.values import BookedHistograms, booked_value, categories, value_by_dataset
-from ..workers.query_task import QueryTask
+from ..workers.query_task import PartialByPart, QueryTask
 from ..workers.task import Task
 from ..workers.workload import no_entries
 from .booked_files import BookedFiles
@@ -64,6 +66,7 @@ class BookingRun(Computation[tuple[object, ...]]):
         self._skip_errors = options.skip_errors
         self._whole = options.whole
         self._kept = kept
+        self._there = options.results_folder()
         self.bookings = tuple(bookings)
         self.titles = [booking.title for booking in bookings]
         self.title = ", ".join(self.titles)
@@ -81,16 +84,21 @@ class BookingRun(Computation[tuple[object, ...]]):
         self._histograms: dict[int, BookedHistograms] = {}
         self._ahead: _Compiled | None = None
         # What is written to disk, or recorded, is of files that are known to be as they were.
-        is_only_here = kept is None and not options.keeps_trace(pool.trace) and not self._files_made
+        is_only_here = (
+            kept is None
+            and self._there is None
+            and not options.keeps_trace(pool.trace)
+            and not self._files_made
+        )
         self._assumes = pool.remembers and is_only_here
 
-    _left = Computation._left | {"_workload", "_histograms", "_ahead", "_extents"}
+    _left = Computation._left | {"_workload", "_histograms", "_ahead", "_extents", "_there"}
 
     def resume(self, pool: Pool, task: Task) -> None:
         """See Computation."""
         self._pool = pool
         self._workload = task.workload(0)
-        self._histograms, self._ahead = {}, None
+        self._histograms, self._ahead, self._there = {}, None, None
 
     @cached_property
     def _extents(self) -> tuple[Specification, dict[tuple[int, int], list[int]]]:
@@ -138,7 +146,62 @@ class BookingRun(Computation[tuple[object, ...]]):
             chain, self._workload, self.spans, self._pool.size, small=task.small_files
         )
         kept = self._checkpointing(described, chain)
-        return PlannedPass(task, chain, sizes, self.phase, kept, is_last=is_fill)
+        planned = PlannedPass(task, chain, sizes, self.phase, kept, is_last=is_fill)
+        return self._remembered(planned, described, chain) if self._there else planned
+
+    def _remembered(
+        self, planned: PlannedPass, described: Specification, chain: Chain
+    ) -> PlannedPass:
+        """The pass that computes what is not remembered."""
+        reason = self._not_remembered(chain)
+        if reason is not None:
+            every = len(described.bookings)
+            files = len(chain.locations)
+            shown = FromMemory(every, 0, files, files, every * files, [("all", reason)])
+            return replaced(planned, remembered=shown)
+        from .remembered import pieces  # start-up
+
+        assert self._there is not None
+        partial: Any = self._workload.bound(self._first()).partial()
+        is_apart = isinstance(partial, PartialByPart)
+        (core,) = partial.parts.values() if is_apart else (partial,)
+        found = pieces(self._there, described, chain, self._titles(described), core.dumps_each())
+        task = QueryTask(
+            described,
+            chain,
+            self._pool.size,
+            None,
+            remember=self._pool.remembers,
+            lacking=found.lacking,
+        )
+        return replaced(planned, task=task, remembering=found.remembering, remembered=found.shown)
+
+    def _not_remembered(self, chain: Chain) -> str | None:
+        """Why nothing of the run is remembered; None: it may be."""
+        if not self._pool.keeps_results:
+            return f"results of {self._pool.kind} are not remembered"
+        if self._kept is not None:
+            return "checkpoint= keeps the run"
+        if self.spans is not None:
+            return "it goes through a part of the entries only"
+        if self._files_made or self._plan.rows:
+            return "rows are not remembered"
+        if chain.friends:
+            return "the dataset has friends, or columns from memory"
+        if chain.trees.missing.defaults:
+            return "the dataset has defaults for what files lack, whose types other files decide"
+        return None
+
+    def _titles(self, described: Specification) -> list[str]:
+        """What each of the pass's results is called."""
+        titles = [self.phase] * len(described.bookings)
+        if self.phase == _FILL:
+            for booking in self.bookings:
+                for variation, slots in self._plan.slots[booking.number].items():
+                    suffix = "" if variation == NOMINAL else f" ({variation})"
+                    for slot in slots:
+                        titles[slot] = f"{booking.title}{suffix}"
+        return titles
 
     def _filling(self) -> _Compiled:
         if self._skip_errors:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from ..backends.checkpoint_writer import Checkpointing
+    from ..backends.remembered_partial import Remembering
     from ..data.chain import Chain
+    from ..monitoring.report import FromMemory
     from ..query.booking import Booking
     from .query_account import Account
 
@@ -57,6 +59,10 @@ class PlannedPass:
     checkpointing: Checkpointing | None = None
     is_last: bool = True
     """Whether its results make the user's."""
+    remembering: Remembering | None = None
+    """What is remembered of its results, and what will be; None: nothing."""
+    remembered: FromMemory | None = None
+    """The same for the report."""
 
 
 @frozen

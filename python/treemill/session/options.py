@@ -22,6 +22,7 @@ from .subset import Entries, first_chunks, subset
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from ..checkpoint import Results
     from ..data.chain import Chain
     from ..monitoring.watch import Feedback
     from ..query.booking import Booking
@@ -49,6 +50,9 @@ checkpoint
     A folder to which the merged results are written every few seconds. If the run is interrupted,
     the same run with the same folder continues from there (docs/checkpoints.md). None: nothing is
     kept.
+remember
+    False: neither takes results from the folder that `treemill.remember` has named, nor keeps any
+    there (docs/remember.md).
 trace
     A file for the query's events, written when it has ended: which worker did which entries when,
     how long it took and where the time went. Its suffix selects the format: .root (a TTree
@@ -117,6 +121,7 @@ class RunKeywords(TypedDict, total=False):
     entries: Entries
     max_files: int | None
     checkpoint: str | os.PathLike[str] | None
+    remember: bool
     trace: str | os.PathLike[str] | None
     trace_steps: bool
     monitor: bool | None
@@ -135,6 +140,7 @@ _DEFAULTS: RunKeywords = {
     "entries": None,
     "max_files": None,
     "checkpoint": None,
+    "remember": True,
     "trace": None,
     "trace_steps": False,
     "monitor": None,
@@ -184,6 +190,7 @@ _CHECKS: Mapping[str, _Check] = {
     "inputs": _one(Mapping, "a mapping of names to values"),
     "on_error": _on_error,
     "checkpoint": _one((str, os.PathLike), "the path of a folder"),
+    "remember": check_flag,
     "trace": _one((str, os.PathLike), "the name of a file"),
     "trace_steps": check_flag,
     "monitor": check_flag,
@@ -240,6 +247,14 @@ class RunOptions:
             and self.values["max_files"] is None
             and self.values["maxchunks"] is None
         )
+
+    def results_folder(self) -> Results | None:
+        """The folder in which results are remembered; None: they are not."""
+        if not self.values["remember"]:
+            return None
+        from .remembered import results_folder  # start-up
+
+        return results_folder()
 
     def keeps_trace(self, records: int) -> bool:
         """Whether the query's events are kept. `records`: those that the session keeps of each

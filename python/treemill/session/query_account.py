@@ -16,7 +16,7 @@ from ..backends.base import WHY_LOST, Pass, PassStatus
 from ..errors import WorkerError, without_credentials
 from ..io_report import IOReport
 from ..monitoring.progress import Progress
-from ..monitoring.report import MissingEntries, Report
+from ..monitoring.report import FromMemory, MissingEntries, Report
 from ..monitoring.worker_histograms import WorkerHistograms
 from ..scheduling import Coverage, WorkerGone, node_of
 from ..workers.workload import Span
@@ -139,6 +139,8 @@ class Account:
         self.running: Pass | None = None
         self.recorded: Callable[[Account], Recorded] | None = None
         """Makes the trace of the query after its end, if one was kept."""
+        self.remembered: FromMemory | None = None
+        """What was remembered of the last pass's results, if results are remembered."""
         self.places = FilePlaces(files, spans)
         self.reading = ReadTally()
         self._began = time.monotonic()
@@ -307,6 +309,7 @@ class Account:
             workers=0 if status is None else status.workers,
             trace=None if status is None else status.trace,
             measured=self.measured,
+            remembered=self.remembered if self.final_phase else None,
         )
 
     def __repr__(self) -> str:

@@ -35,6 +35,7 @@ from .subset import useful_workers
 
 if TYPE_CHECKING:
     from ..backends.checkpoint_writer import Checkpointing
+    from ..backends.remembered_partial import Remembering
     from ..data.chain import Chain
     from ..query.booking import Booking
     from .recording import Recording
@@ -428,7 +429,8 @@ class Query(Generic[Result]):
         try:
             if chain is not None:
                 self._unchanged = Unchanged(chain, self._computes.spans, self._pool)
-            request = self._request(task, planned.sizes, checkpointing)
+            request = self._request(task, planned.sizes, checkpointing, planned.remembering)
+            self.account.remembered = planned.remembered
             if self._recording is not None:
                 request = replaced(request, task=self._recording.task(task))
                 self._recording.begin(self.account.phase, request)
@@ -448,15 +450,18 @@ class Query(Generic[Result]):
         task: Task,
         sizes: Sequence[FileSize | None],
         checkpointing: Checkpointing | None = None,
+        remembering: Remembering | None = None,
     ) -> Request:
         files, replicas = self.account.places.named, self._computes.replicas
+        keeping = remembering or checkpointing
         return Request(
             task,
-            sizes if checkpointing is None else checkpointing.with_sizes(sizes),
+            sizes if keeping is None else keeping.with_sizes(sizes),
             workers=useful_workers(sizes, self._pool, task.share_entries),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
             checkpointing=checkpointing,
+            remembering=remembering,
             name=self.id,
             key=self.key,
             title=self.title,

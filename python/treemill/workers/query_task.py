@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from treemill import _core
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from .row_collection import Taken
     from .workload import FileState, Span, Workload
 
-__all__ = ["QueryTask", "QueryWorkload"]
+__all__ = ["Lacking", "PartialByPart", "QueryTask", "QueryWorkload"]
 
 # A query bound to a dataset's trees, file by file. All workers of a process share it.
 
@@ -227,99 +228,121 @@ class QueryWorkload:
         )
 
 
-# Keeps the results of a fileset's samples apart: a partial for each, in one pass. Knows what a
-# workload is; knows no worker, no file and no query.
+# Keeps results of parts of the data apart, in one pass: a partial for each sample of a fileset, or
+# for each file of a run that is remembered. Knows what a workload is; knows no worker, no file and
+# no query.
+
+Part = str | int
+"""What results are kept apart by: the name of a sample, or the number of a file."""
 
 
-class PartialByDataset:
-    """A partial for each sample of which entries were run. Implements Partial."""
+class PartialByPart:
+    """A partial for each part of the data of which entries were run. Implements Partial."""
 
-    def __init__(self, parts: Mapping[str, Partial]) -> None:
+    def __init__(self, parts: Mapping[Part, Partial]) -> None:
         self.parts = dict(parts)
 
-    def merge(self, other: PartialByDataset) -> None:
+    def merge(self, other: PartialByPart) -> None:
         """See Partial."""
-        for dataset, part in other.parts.items():
-            mine = self.parts.get(dataset)
+        for name, part in other.parts.items():
+            mine = self.parts.get(name)
             if mine is None:
-                self.parts[dataset] = part  # the other is not used afterwards
+                self.parts[name] = part  # the other is not used afterwards
             else:
                 mine.merge(part)
 
     def results(self) -> list[object]:
-        """One item: a mapping of samples to their results. A sample without entries may be
-        lacking."""
-        return [{dataset: part.results() for dataset, part in self.parts.items()}]
+        """One item: a mapping of parts to their results. A part without entries may be lacking."""
+        return [{name: part.results() for name, part in self.parts.items()}]
 
     def dumps(self) -> bytes:
         """See Partial."""
-        return pickle.dumps({dataset: part.dumps() for dataset, part in self.parts.items()})
+        return pickle.dumps({name: part.dumps() for name, part in self.parts.items()})
 
 
-def load_by_dataset(data: bytes, loads: Callable[[bytes], Partial]) -> PartialByDataset:
-    """Rebuilds a partial from the bytes of its `dumps`; `loads` is that of its parts."""
-    return PartialByDataset({name: loads(part) for name, part in pickle.loads(data).items()})
+def load_by_part(data: bytes, loads: Callable[[bytes], Partial]) -> PartialByPart:
+    """Rebuilds a partial from the bytes of its `dumps`; `loads` is that of the parts."""
+    return PartialByPart({name: loads(part) for name, part in pickle.loads(data).items()})
 
 
-class ByDatasetWorkload(Forwarding[Partial]):
-    """A workload whose partials are apart by sample."""
+class ApartWorkload(Forwarding[Partial]):
+    """A workload whose partials are apart by parts of the data."""
 
-    def __init__(self, inner: Workload[Partial], datasets: Sequence[str]) -> None:
-        """`datasets`: the sample of each file."""
+    def __init__(
+        self,
+        inner: Workload[Partial],
+        parts: Sequence[Part],
+        others: Mapping[int, Workload[Partial]] = MappingProxyType({}),
+    ) -> None:
+        """`parts`: that of each file. `others`: what is done with these files instead, each of
+        which is a part."""
         super().__init__(inner)
-        self._datasets = datasets
+        self._parts = parts
+        self._others = others
 
-    def bound(self, file: int) -> _OfDataset:
+    def _of(self, file: int) -> Workload[Partial]:
+        return self._others.get(file, self.inner)
+
+    def bound(self, file: int) -> _OfPart:
         """See Workload."""
-        return _OfDataset(self.inner.bound(file), self._datasets[file])
+        return _OfPart(self._of(file).bound(file), self._parts[file])
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """See Workload."""
+        return self._of(file).size(file)
+
+    def ahead(self, file: int) -> int:
+        """See Workload."""
+        return self._of(file).ahead(file)
 
     def run_files(
-        self, spans: Sequence[Span], turn: Turn, partial: PartialByDataset | None, control: Control
-    ) -> tuple[PartialByDataset | None, Ran]:
-        """See Workload. Files of one sample after those of another."""
+        self, spans: Sequence[Span], turn: Turn, partial: PartialByPart | None, control: Control
+    ) -> tuple[PartialByPart | None, Ran]:
+        """See Workload. Files of one part after those of another."""
         began = monotonic()
         parts = {} if partial is None else partial.parts
         ran = Ran()
-        for dataset, group in groupby(spans, lambda span: self._datasets[span[0]]):
+        for name, group in groupby(spans, lambda span: self._parts[span[0]]):
             rest, those = turn.after(began), tuple(group)
             if ran.entries and (rest.seconds <= 0 or control.stopped):
                 break
-            part, more = self.inner.run_files(those, rest, parts.get(dataset), control)
+            workload = self._of(those[0][0])
+            part, more = workload.run_files(those, rest, parts.get(name), control)
             if part is not None:
-                parts[dataset] = part
+                parts[name] = part
             ran = ran.then(more)
             if more.ended or len(more.entries) < len(those):
                 break
         if partial is None and parts:
-            partial = PartialByDataset({})
+            partial = PartialByPart({})
             partial.parts = parts
         return partial, ran
 
-    def finish(self, partial: PartialByDataset) -> PartialByDataset:
+    def finish(self, partial: PartialByPart) -> PartialByPart:
         """See Workload."""
         parts = partial.parts.items()
-        return PartialByDataset({name: self.inner.finish(part) for name, part in parts})
+        return PartialByPart({name: self.inner.finish(part) for name, part in parts})
 
-    def discard(self, partial: PartialByDataset) -> None:
+    def discard(self, partial: PartialByPart) -> None:
         """See Workload."""
         for part in partial.parts.values():
             self.inner.discard(part)
 
 
-class _OfDataset:
-    """A workload bound to one file of a sample. Implements Bound."""
+class _OfPart:
+    """A workload bound to one file of a part. Implements Bound."""
 
-    def __init__(self, bound: Bound[Partial], dataset: str) -> None:
+    def __init__(self, bound: Bound[Partial], name: Part) -> None:
         self._bound = bound
-        self._dataset = dataset
+        self._name = name
 
-    def partial(self) -> PartialByDataset:
-        return PartialByDataset({self._dataset: self._bound.partial()})
+    def partial(self) -> PartialByPart:
+        return PartialByPart({self._name: self._bound.partial()})
 
-    def run(self, start: int, stop: int, partial: PartialByDataset, control: Control) -> int | None:
-        part = partial.parts.get(self._dataset)
+    def run(self, start: int, stop: int, partial: PartialByPart, control: Control) -> int | None:
+        part = partial.parts.get(self._name)
         if part is None:
-            part = partial.parts[self._dataset] = self._bound.partial()
+            part = partial.parts[self._name] = self._bound.partial()
         return self._bound.run(start, stop, part, control)
 
     def prefetch(self, start: int, stop: int, control: Control) -> None:
@@ -335,11 +358,23 @@ class _OfDataset:
         return self._bound.bytes_of(start, stop)
 
 
+Lacking = tuple["Specification", Sequence[int]]
+"""Bookings that are computed, and the numbers of the files of which they are."""
+
 _ALONE = 500_000
 """Entries of a first packet: for what the core computes itself that is a second at most."""
 
 _SENT = (
-    *("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember", "_apart"),
+    *(
+        "_specification",
+        "_chain",
+        "_workers",
+        "_spans",
+        "_sinks",
+        "_remember",
+        "_apart",
+        "_lacking",
+    ),
     *("alone_entries", "holds_lock", "small_files"),
 )
 
@@ -363,12 +398,15 @@ class QueryTask:
         *,
         remember: bool = False,
         apart: bool = False,
+        lacking: Sequence[Lacking] | None = None,
     ) -> None:
         """`sinks`: where rows go, by the booking's index in the specification. `remember`: whether
         workers share the cache of this process. `apart`: whether the results of a fileset's
-        samples are kept apart (py)."""
+        samples are kept apart (py). `lacking`: what is computed instead of the specification, and
+        of which files; results are apart by file then. None: the specification, of all files."""
         self._remember = remember
         self._apart = apart
+        self._lacking = lacking
         self._sinks = sinks or {}
         self._specification = specification
         self._chain = chain.pinned()
@@ -410,18 +448,27 @@ class QueryTask:
             return self._workload
 
     def _make(self) -> Workload[Partial]:
-        query = PerFile(self._specification)
-        plain = QueryWorkload(query, self._chain, self._workers, remember=self._remember)
+        plain = self._of(self._specification)
+        if self._lacking is not None:
+            others: dict[int, Workload[Partial]] = {}
+            for specification, numbers in self._lacking:
+                others |= dict.fromkeys(numbers, opaque(self._of(specification)))
+            return opaque(ApartWorkload(opaque(plain), range(len(self._chain.locations)), others))
         workload = opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
         if self._apart:
             files = range(len(self._chain.locations))
             datasets = [self._chain.dataset_of(file) for file in files]
-            workload = opaque(ByDatasetWorkload(workload, datasets))
+            workload = opaque(ApartWorkload(workload, datasets))
         return workload if self._spans is None else SpanWorkload(workload, self._spans)
+
+    def _of(self, specification: Specification) -> QueryWorkload:
+        query = PerFile(specification)
+        return QueryWorkload(query, self._chain, self._workers, remember=self._remember)
 
     def load(self, data: bytes) -> Partial:
         """Rebuilds a partial of the core's, with rows if the query has some."""
-        return load_by_dataset(data, self._load) if self._apart else self._load(data)
+        is_apart = self._apart or self._lacking is not None
+        return load_by_part(data, self._load) if is_apart else self._load(data)
 
     def _load(self, data: bytes) -> Partial:
         return load(data, _core.Partial.loads) if self._sinks else _core.Partial.loads(data)

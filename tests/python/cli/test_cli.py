@@ -202,3 +202,20 @@ def test_demo(core, tmp_path):
     assert Path(picture).read_bytes().startswith(b"\x89PNG")
     again = shell(*small, cwd=tmp_path)
     assert "there already" in again.stdout
+
+
+def test_remembered_lists_and_removes(tmp_path, monkeypatch):
+    from treemill.checkpoint import Results
+
+    results = Results(tmp_path / "results")
+    results.add(b"d" * 16, [1], {b"a" * 16: bytes(3_000_000)})
+    results.settle()
+    done = run("remembered", tmp_path / "results")
+    assert done.exit_code == 0, done.output
+    assert "3.0 MB in 1 segments" in done.output
+    monkeypatch.setenv("TREEMILL_REMEMBER", str(tmp_path / "results"))
+    assert "3.0 MB in 1 segments" in run("remembered", "--unused", "1").output
+    assert "removed 3.0 MB" in run("remembered", "--limit", "1 MB").output
+    assert results.segments() == []
+    monkeypatch.delenv("TREEMILL_REMEMBER")
+    assert "TREEMILL_REMEMBER" in str(run("remembered").exception)

@@ -51,6 +51,7 @@ class ProcessPool(Pool):
     remembers = False
     sizing = SIZING
     keeps = True
+    keeps_results = True
 
     def __init__(
         self,

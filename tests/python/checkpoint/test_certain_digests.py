@@ -1,0 +1,179 @@
+"""What the values of users' functions depend on: equal digests only for what is equal now, in
+modules of the user's too, and none for functions that may look at anything else."""
+
+import importlib
+import itertools
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from treemill import UnsupportedError
+from treemill.checkpoint import certain_digest
+
+SCALE = 2.0
+LOOKED_AT = {"a": [1, 2, (3, "x")], "b": np.arange(3)}
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Makes a module of the user's from its text, anew each time."""
+    monkeypatch.syspath_prepend(tmp_path)
+    numbers = itertools.count()
+
+    def make(text, name="helper_of_mine", **others):
+        for each, its in {**others, name: text}.items():
+            (tmp_path / f"{each}.py").write_text(its)
+            sys.modules.pop(each, None)
+        next(numbers)
+        importlib.invalidate_caches()
+        sys.dont_write_bytecode = True
+        return importlib.import_module(name)
+
+    before = sys.dont_write_bytecode
+    yield make
+    sys.dont_write_bytecode = before
+    for name in ("helper_of_mine", "inner_of_mine"):
+        sys.modules.pop(name, None)
+
+
+def test_what_is_the_same_has_the_same_digest(module):
+    def one(x):
+        return SCALE * math.sqrt(x) + np.sin(x) + LOOKED_AT["b"][0]
+
+    def again(x):
+        return SCALE * math.sqrt(x) + np.sin(x) + LOOKED_AT["b"][0]
+
+    assert certain_digest(one) == certain_digest(again)
+    text = "def f(x):\n    return x * 2\n"
+    assert certain_digest(module(text).f) == certain_digest(module(text).f)
+
+
+CHANGES = {
+    "the code": ("def f(x): return x + 1", "def f(x): return x + 2"),
+    "a default": ("def f(x, y=1): return x + y", "def f(x, y=2): return x + y"),
+    "a global": ("C = 1\ndef f(x): return x + C", "C = 2\ndef f(x): return x + C"),
+    "a list in a global": ("C = [1]\ndef f(x): return C[0]", "C = [2]\ndef f(x): return C[0]"),
+    "what it calls": (
+        "def g(x): return x\ndef f(x): return g(x)",
+        "def g(x): return -x\ndef f(x): return g(x)",
+    ),
+    "what that calls": (
+        "def h(x): return x\ndef g(x): return h(x)\ndef f(x): return g(x)",
+        "def h(x): return -x\ndef g(x): return h(x)\ndef f(x): return g(x)",
+    ),
+    "a class": (
+        "class A:\n  def at(self, x): return x\ndef f(x): return A().at(x)",
+        "class A:\n  def at(self, x): return -x\ndef f(x): return A().at(x)",
+    ),
+    "what an object holds": (
+        "class A:\n  def __init__(self): self.c = 1\na = A()\ndef f(x): return a.c",
+        "class A:\n  def __init__(self): self.c = 1\na = A()\na.c = 2\ndef f(x): return a.c",
+    ),
+    "a closure": (
+        "def make(c):\n  def f(x): return x + c\n  return f\nf = make(1)",
+        "def make(c):\n  def f(x): return x + c\n  return f\nf = make(2)",
+    ),
+    "what is caught": (
+        "def f(x):\n  try: return 1 / x\n  except ZeroDivisionError: return 0",
+        "def f(x):\n  try: return 1 / x\n  except TypeError: return 0",
+    ),
+    "an inner function": (
+        "def g(x): return x\ndef f(x): return (lambda y: g(y))(x)",
+        "def g(x): return -x\ndef f(x): return (lambda y: g(y))(x)",
+    ),
+    "what is behind functools.cache": (
+        "import functools\n@functools.cache\ndef g(x): return x\ndef f(x): return g(x)",
+        "import functools\n@functools.cache\ndef g(x): return -x\ndef f(x): return g(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_is_seen(module, what):
+    before, after = CHANGES[what]
+    assert certain_digest(module(before).f) == certain_digest(module(before).f)
+    assert certain_digest(module(before).f) != certain_digest(module(after).f)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import inner_of_mine\ndef f(x): return inner_of_mine.g(x)",
+        "from inner_of_mine import g\ndef f(x): return g(x)",
+        "def f(x):\n  from inner_of_mine import g\n  return g(x)",
+        "import inner_of_mine\ndef h(x): return inner_of_mine.g(x)\ndef f(x): return h(x)",
+        "import inner_of_mine as i\nclass A:\n  at = staticmethod(lambda x: i.g(x))\n"
+        "def f(x): return A.at(x)",
+    ],
+)
+def test_other_modules_count_as_they_are_now(module, text):
+    inner = "C = 1\ndef g(x): return x + C"
+    changed = "C = 1\ndef g(x): return x - C"
+
+    def digest(of):
+        sys.modules.pop("inner_of_mine", None)
+        made = module(text, inner_of_mine=of)
+        importlib.import_module("inner_of_mine")
+        return certain_digest(made.f)
+
+    first = digest(inner)
+    assert digest(inner) == first
+    assert digest(changed) != first
+    assert digest(inner) == first
+    # Not only as its source says.
+    sys.modules["inner_of_mine"].C = 5
+    assert certain_digest(sys.modules["helper_of_mine"].f) != first
+
+
+UNCERTAIN = [
+    "def f(x): return open('a').read()",
+    "import os\ndef f(x): return os.getpid()",
+    "import time\ndef f(x): return time.time()",
+    "import numpy as np\ndef f(x): return np.random.uniform()",
+    "import numpy as np\nrng = np.random.default_rng(1)\ndef f(x): return rng.uniform()",
+    "import numpy as np\ndef f(x): return np.load('a.npy')",
+    "import random\ndef f(x): return random.random()",
+    "from random import random\ndef f(x): return random()",
+    "from os import getpid as p\ndef f(x): return p()",
+    "from pathlib import Path\np = Path('a')\ndef f(x): return p.read_text()",
+    "C = 0\ndef f(x):\n  global C\n  C += 1\n  return C",
+    "def make():\n  c = 0\n  def f(x):\n    nonlocal c\n    c += 1\n  return f\nf = make()",
+    "import helper_of_mine as me\nC = 1\ndef f(x): return getattr(me, 'C')",
+    "def f(x): return globals()['C']",
+    "def f(x): return eval('x')",
+    "def f(x): return not_there(x)",
+    "import helper_of_mine as me\nkept = [me]\ndef f(x): return kept[0]",
+    "import threading\nlock = threading.Lock()\ndef f(x):\n  with lock: return x",
+]
+
+
+@pytest.mark.parametrize("text", UNCERTAIN)
+def test_what_is_not_certain_has_none(module, text):
+    made = module(text)
+    with pytest.raises(UnsupportedError):
+        certain_digest(made.f)
+
+
+def test_other_processes_have_the_same_digest(tmp_path):
+    (tmp_path / "helper_of_mine.py").write_text(
+        "import numpy as np\nC = {'b', 'a', 'c'}\nclass A: c = 1\na = A()\n"
+        "def g(x): return np.sqrt(x) if x in C else a.c\ndef f(x): return g(x) + len(C)\n"
+    )
+    program = (
+        "from helper_of_mine import f\nfrom treemill.checkpoint import certain_digest\n"
+        "print(certain_digest(f))"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={"PYTHONPATH": ".", "PYTHONHASHSEED": str(seed), "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(3)
+    }
+    assert len(said) == 1

@@ -1,0 +1,144 @@
+"""The folder of remembered results without any run: what is there, what is damaged, what goes."""
+
+import errno
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill import SourceError, UnsupportedError
+from treemill.checkpoint.results import Results
+
+from tests.raising import raises
+
+DATA, OTHER = b"d" * 16, b"e" * 16
+A, B = b"a" * 16, b"b" * 16
+
+
+def found(folder, data=DATA, wanted=(A, B)):
+    """What another process finds."""
+    results = Results(folder)
+    results.look()
+    return results.find(data, wanted)
+
+
+def test_what_is_added_is_there_for_others(tmp_path):
+    results = Results(tmp_path / "kept")
+    results.add(DATA, [7], {A: b"one", B: b"two"})
+    results.add(OTHER, [7, 8], {A: b"three"})
+    assert results.find(DATA, [A]) == ({A: b"one"}, [7])
+    assert found(tmp_path / "kept") == ({A: b"one", B: b"two"}, [7])
+    assert found(tmp_path / "kept", OTHER) == ({A: b"three"}, [7, 8])
+    assert found(tmp_path / "kept", b"f" * 16) == ({}, [])
+
+
+def test_processes_see_what_others_add_later(tmp_path):
+    first, second = Results(tmp_path), Results(tmp_path)
+    first.add(DATA, [7], {A: b"one"})
+    second.look()
+    first.add(DATA, [7], {B: b"two"})
+    second.look()
+    assert second.find(DATA, [A, B])[0] == {A: b"one", B: b"two"}
+    second.add(DATA, [7], {A: b"new"})
+    assert second.find(DATA, [A])[0] == {A: b"new"}, "the newest counts"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The bytes of a segment with two records."""
+    folder = tmp_path_factory.mktemp("results")
+    results = Results(folder)
+    results.add(DATA, [7], {A: b"one", B: b"two"})
+    results.add(OTHER, [8], {A: b"three"})
+    (path,) = folder.glob("*.results")
+    return path.read_bytes()
+
+
+@given(st.data())
+def test_damage_is_never_another_result(whole, tmp_path_factory, data):
+    at = data.draw(st.integers(0, len(whole) - 1))
+    cut = whole[:at]
+    flipped = cut + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+    for bad in (cut, flipped, flipped + whole, cut + whole):
+        folder = tmp_path_factory.mktemp("bad")
+        path = folder / "x.results"
+        path.write_bytes(bad)
+        path.chmod(0o600)
+        values, entries = found(folder)
+        assert values.items() <= {A: b"one", B: b"two"}.items()
+        assert entries in ([], [7])
+        values, entries = found(folder, OTHER)
+        assert values.items() <= {A: b"three"}.items()
+        assert entries in ([], [8])
+
+
+def test_what_was_written_before_a_cut_is_there(whole, tmp_path):
+    path = tmp_path / "x.results"
+    path.write_bytes(whole[:-1])
+    path.chmod(0o600)
+    assert found(tmp_path)[0] == {A: b"one", B: b"two"}
+    assert found(tmp_path, OTHER) == ({}, [])
+
+
+def test_what_others_may_write_is_not_taken(tmp_path):
+    Results(tmp_path).add(DATA, [7], {A: b"one"})
+    (path,) = tmp_path.glob("*.results")
+    path.chmod(0o666)
+    assert found(tmp_path) == ({}, [])
+    tmp_path.chmod(0o777)
+    with raises(SourceError, about=str(tmp_path)):
+        Results(tmp_path)
+
+
+def test_the_folder_is_one_of_this_machine(tmp_path):
+    with raises(UnsupportedError, about="root://server//results"):
+        Results("root://server//results")
+    (tmp_path / "file").write_text("")
+    with raises(SourceError, about=str(tmp_path / "file")):
+        Results(tmp_path / "file")
+
+
+def test_a_full_disk_is_a_warning_and_what_was_there_stays(tmp_path, monkeypatch):
+    results = Results(tmp_path)
+    results.add(DATA, [7], {A: b"one"})
+    write = os.write
+
+    def half(handle, data):
+        write(handle, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", half)
+    with pytest.warns(RuntimeWarning, match="No space left"):
+        results.add(OTHER, [7], {A: b"two"})
+    results.add(OTHER, [7], {A: b"two"})
+    monkeypatch.undo()
+    assert found(tmp_path)[0] == {A: b"one"}
+    assert found(tmp_path, OTHER)[0] == {}
+
+
+def test_what_was_used_least_recently_goes(tmp_path):
+    for number, data in enumerate((DATA, OTHER)):
+        results = Results(tmp_path)
+        results.add(data, [7], {A: bytes(10_000)})
+        results.settle()
+        (path,) = set(tmp_path.glob("*.results")) - {each.path for each in results.segments()[:-1]}
+        os.utime(path, (1000 + number, 1000 + number))
+    results = Results(tmp_path)
+    results.look()
+    results.find(DATA, [A])
+    results.settle()  # the older one was used now
+    assert results.prune(15_000) > 10_000
+    assert found(tmp_path)[0]
+    assert not found(tmp_path, OTHER)[0]
+    assert results.find(DATA, [A])[0], "what is left is still found"
+    assert results.prune(0) > 0
+    assert results.segments() == []
+    assert results.find(DATA, [A]) == ({}, [])
+
+
+def test_a_run_does_not_write_more_than_the_limit(tmp_path):
+    results = Results(tmp_path, limit=15_000)
+    results.add(DATA, [7], {A: bytes(10_000)})
+    results.add(OTHER, [7], {A: bytes(10_000)})
+    results.settle()
+    assert sum(each.size for each in results.segments()) <= 15_000

@@ -1,0 +1,513 @@
+"""Remembered results: they are those of a fresh run, whatever was changed, and only what was
+changed is computed."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from random import Random
+
+import numpy as np
+import pytest
+import treemill as tm
+import uproot
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill.facility.generate import write
+from treemill.session import remembered
+
+from tests.raising import raises
+from tests.random_search import examples
+
+
+class Contents(list):
+    """Files' bytes, which failures do not show."""
+
+    def __repr__(self):
+        return f"<{len(self)} files>"
+
+
+@pytest.fixture(scope="module")
+def contents(core, tmp_path_factory):
+    """Files' bytes: two of each size, which differ in one value."""
+    folder, made = tmp_path_factory.mktemp("contents"), Contents()
+    empty = folder / "empty.root"
+    with uproot.recreate(empty) as file:
+        jets = {"Jet_pt": "var * float32", "Jet_eta": "var * float32"}
+        file.mktree("Events", {"MET_pt": "f4", "nMuon": "i4", **jets})
+    made.append(empty.read_bytes())
+    for index, events in enumerate((300, 1, 450, 200, 900)):
+        path = folder / f"{index}.root"
+        write(path, events=events, index=index, cluster=100, codec="none")
+        data = path.read_bytes()
+        made.append(data)
+        with uproot.open(path) as file:
+            first = file["Events/MET_pt"].array(library="np")[0]
+        stored = np.array([first], ">f4").tobytes()
+        assert data.count(stored) >= 1
+        made.append(data.replace(stored, np.array([first + 40], ">f4").tobytes(), 1))
+    return made
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(monkeypatch):
+    """Later tests remember nothing."""
+    monkeypatch.setattr(remembered, "_given", [])
+
+
+def settled(*paths):
+    """Waits until a file that is changed again has another time."""
+    while any(time.time_ns() - os.stat(path).st_ctime_ns < 60_000_000 for path in paths):
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def files(contents, tmp_path):
+    paths = []
+    for number, data in enumerate(contents[1:7]):
+        paths.append(tmp_path / f"{number}.root")
+        paths[-1].write_bytes(data)
+    settled(*paths)
+    return [str(path) for path in paths]
+
+
+def correction(factor):
+    return tm.corrections(
+        '{"schema_version": 2, "corrections": [{"name": "sf", "version": 1, '
+        '"output": {"name": "w", "type": "real"}, "inputs": [{"name": "x", "type": "real"}], '
+        f'"data": {{"nodetype": "binning", "input": "x", "edges": [0.0, 30.0, 1000.0], '
+        f'"content": [1.0, {factor}], "flow": "clamp"}}}}]}}'.encode()
+    )
+
+
+def same(one, other):
+    """Counts are equal to the bit, sums of weights up to rounding."""
+    if hasattr(one, "axes"):
+        assert one.axes == other.axes
+        exact = one.storage_type.__name__ in ("Double", "Int64")
+        for field_name in one.view(flow=True).dtype.names or [None]:
+            a, b = (h.view(flow=True) for h in (one, other))
+            a, b = (a, b) if field_name is None else (a[field_name], b[field_name])
+            assert np.array_equal(a, b) if exact else np.allclose(a, b, rtol=1e-9, atol=1e-9)
+    elif hasattr(one, "items"):
+        assert one.keys() == other.keys()
+        for name in one:
+            same(one[name], other[name])
+    elif isinstance(one, float | np.ndarray):
+        assert one == pytest.approx(other, rel=1e-9)
+    else:
+        assert np.array_equal(one, other)
+
+
+@dataclass(frozen=True)
+class Booked:
+    """One booking of the model: what it depends on is in its fields."""
+
+    kind: str = "hist"
+    column: str = "MET_pt"
+    cut: float | None = None
+    bins: int = 10
+    weighted: bool = False
+
+    def key(self, state):
+        """What tells its result from others, besides the file."""
+        bins = self.bins if self.kind == "hist" else None
+        column = None if self.kind == "count" else self.column
+        used = [state.low] if self.kind != "count" and self.column == "ht" else []
+        used += [state.scale] if self.kind != "count" and self.column == "scaled" else []
+        used += [state.factor] if self.kind == "hist" and self.weighted else []
+        weighted = self.weighted and self.kind == "hist"
+        return self.kind, column, self.cut, bins, weighted, tuple(used)
+
+    def book(self, node):
+        if self.cut is not None:
+            node = node.filter(f"nMuon >= 1 and MET_pt > {self.cut}")
+        if self.kind == "count":
+            return node.count()
+        if self.kind == "hist":
+            weight = "sf['sf'](MET_pt)" if self.weighted else None
+            return node.hist(self.column, bins=(self.bins, 0, 200), weight=weight)
+        return getattr(node, self.kind)(self.column)
+
+
+@dataclass
+class State:
+    """An analysis as it is edited."""
+
+    files: list = field(default_factory=list)
+    booked: list = field(default_factory=list)
+    low: float = 30
+    scale: float = 2
+    factor: float = 1.5
+
+    def bookings(self):
+        events = tm.dataset(self.files, "Events")
+        node = events.with_params({"low": self.low, "scale": self.scale})
+        node = node.with_params({"sf": correction(self.factor)})
+        node = node.define("ht", "sum(Jet_pt[Jet_pt > low])").define("scaled", "MET_pt * scale")
+        return [each.book(node) for each in self.booked]
+
+
+def some_booking(chance):
+    kind = chance.choice(("hist", "hist", "hist", "count", "mean", "max"))
+    return Booked(
+        kind,
+        chance.choice(("MET_pt", "ht", "scaled", "Jet_pt")),
+        chance.choice((None, 10, 20, 30)),
+        chance.choice((10, 20)),
+        kind == "hist" and chance.random() < 0.3,
+    )
+
+
+class Chain:
+    """Random edits, one after another, and what must be computed after each."""
+
+    def __init__(self, chance, folder, contents):
+        self.chance, self.folder, self.contents = chance, folder, contents
+        self.state = State(booked=[some_booking(chance) for _ in range(3)])
+        self.seen = set()
+        self.versions = {}  # of files, by path: each change makes another file
+        self.held = {}
+        for _ in range(3):
+            self.add_file()
+
+    def put(self, path, number, keep_time=False):
+        """Writes a file. `keep_time`: its time of change is set back to what it was."""
+        before = os.stat(path) if keep_time else None
+        with open(path, "wb") as file:
+            file.write(self.contents[number])
+        if before is not None:
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        settled(path)
+        self.versions[path] = len(self.versions), self.versions.get(path), number
+        self.held[path] = number
+
+    def add_file(self):
+        path = str(self.folder / f"{len(self.held)}.root")
+        self.put(path, self.chance.randrange(len(self.contents)))
+        files = self.state.files
+        files.insert(self.chance.randint(0, len(files)), path)
+
+    def remove_file(self):
+        files = self.state.files
+        if len(files) > 1:
+            files.remove(self.chance.choice(files))
+
+    def add_again(self):
+        gone = sorted(set(self.held) - set(self.state.files))
+        if gone:
+            self.state.files.append(self.chance.choice(gone))
+
+    def change_file(self):
+        path = self.chance.choice(self.state.files)
+        self.put(path, self.chance.randrange(len(self.contents)))
+
+    def change_a_byte(self):
+        path = self.chance.choice(self.state.files)
+        number = self.held[path]
+        sizes = [len(each) for each in self.contents]
+        twins = [n for n, size in enumerate(sizes) if size == sizes[number] and n != number]
+        if twins:
+            self.put(path, self.chance.choice(twins), keep_time=True)
+
+    def replace_file(self):
+        path = self.chance.choice(self.state.files)
+        os.remove(path)
+        self.put(path, self.held[path])
+
+    def add_booking(self):
+        booked = self.state.booked
+        booked.insert(self.chance.randint(0, len(booked)), some_booking(self.chance))
+
+    def remove_booking(self):
+        if len(self.state.booked) > 1:
+            self.state.booked.pop(self.chance.randrange(len(self.state.booked)))
+
+    def change_booking(self):
+        booked = self.state.booked
+        place = self.chance.randrange(len(booked))
+        other = some_booking(self.chance)
+        name = self.chance.choice(("cut", "bins", "column"))
+        booked[place] = replace(booked[place], **{name: getattr(other, name)})
+
+    def change_param(self):
+        setattr(self.state, self.chance.choice(("low", "scale")), self.chance.choice((2, 25, 30)))
+
+    def change_correction(self):
+        self.state.factor = self.chance.choice((0.5, 1.5, 2.5))
+
+    def edit(self):
+        edits = (
+            *(self.add_file, self.remove_file, self.add_again, self.change_file),
+            *(self.change_a_byte, self.replace_file, self.add_booking, self.add_booking),
+            *(self.remove_booking, self.change_booking, self.change_booking),
+            *(self.change_param, self.change_correction),
+        )
+        self.chance.choice(edits)()
+
+    def check(self, session):
+        """Runs, and compares with a fresh run."""
+        values = session.run(self.state.bookings())
+        about = session.report.remembered
+        entries = session.report.entries
+        fresh = session.run(self.state.bookings(), remember=False)
+        for one, other in zip(values, fresh, strict=True):
+            same(one, other)
+        assert entries == session.report.entries
+        wanted = {
+            (self.versions[path], path, each.key(self.state))
+            for path in self.state.files
+            for each in self.state.booked
+        }
+        assert about.parts == len(wanted - self.seen), "no more than what has changed"
+        assert about.read == len({path for _, path, _ in wanted - self.seen})
+        self.seen |= wanted
+
+
+@examples(300)
+@given(st.integers(0, 1 << 30))
+def test_after_any_edits_results_are_those_of_a_fresh_run(contents, tmp_path_factory, seed):
+    folder, chance = tmp_path_factory.mktemp("edits"), Random(seed)
+    chain = Chain(chance, folder, contents)
+    tm.remember(folder / "results")
+    with tm.connect(workers=2) as session:
+        for _ in range(10):
+            chain.check(session)
+            chain.edit()
+            if chance.random() < 0.2:
+                tm.remember(folder / "results")  # as another process sees it
+    tm.remember(None)
+    shutil.rmtree(folder)
+
+
+def booked(files):
+    """Bookings of many kinds."""
+    events = tm.dataset(files, "Events")
+    good = events.filter("nMuon >= 1", "muons").define("ht", "sum(Jet_pt[Jet_pt > 30])")
+    varied = good.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"}, name="jes")
+    return [
+        good.hist("MET_pt", bins=30),  # whose range is found by a pass of its own
+        good.hist("ht", bins=(20, 0, 500), weight="MET_pt"),
+        good.profile("Jet_pt", sample="Jet_eta", bins=(20, 0, 200)),
+        varied.hist("MET_pt", bins=(10, 0, 100)),
+        events.count(),
+        good.sum("MET_pt"),
+        good.std("ht"),
+        good.max("nJet"),
+        good.approx_quantiles("MET_pt", [0.5, 0.9]),
+        good.unique("nMuon"),
+        good.report(),
+        events.filter("random(seed=1) < 0.5").count(),
+        events.filter("local_entry_number < 10").count(),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_a_second_run_computes_nothing(files, tmp_path, mode):
+    tm.remember(tmp_path / "results")
+    with tm.connect(workers=2, mode=mode) as session:
+        first = session.run(booked(files))
+        assert session.report.remembered.read == len(files)
+        second = session.run(booked(files))
+        report = session.report
+        assert report.remembered.found == report.remembered.results
+        assert (report.remembered.parts, report.remembered.read) == (0, 0)
+        assert report.complete
+        assert report.entries == report.entries_before > 0
+        assert report.bytes_read == 0
+        third = session.run(booked(files), remember=False)
+        assert session.report.remembered is None
+    for one, two, three in zip(first, second, third, strict=True):
+        assert str(one) == str(two)
+        same(two, three)
+
+
+def test_another_process_has_what_is_remembered(files, tmp_path):
+    program = (
+        "import sys, treemill as tm\n"
+        "events = tm.dataset(sys.argv[1:], 'Events')\n"
+        "print(events.filter('MET_pt > 20').count().value, tm.report().remembered.parts)\n"
+    )
+    environment = os.environ | {"TREEMILL_REMEMBER": str(tmp_path / "results")}
+    command = [sys.executable, "-c", program, *files]
+    lines = [
+        subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert [parts for _, parts in lines] == [str(len(files)), "0"]
+    assert lines[0][0] == lines[1][0]
+
+
+def test_a_variation_more_computes_that_variation(files, tmp_path):
+    tm.remember(tmp_path / "results")
+
+    def run(**tags):
+        node = tm.dataset(files, "Events").vary("MET_pt", tags, name="jes")
+        return node.hist("MET_pt", bins=(10, 0, 100)).value
+
+    run(up="MET_pt * 1.1")
+    values = run(up="MET_pt * 1.1", down="MET_pt * 0.9")
+    about = tm.report().remembered
+    assert (about.results, about.found, about.parts) == (3, 2, len(files))
+    tm.remember(None)
+    same(values, run(up="MET_pt * 1.1", down="MET_pt * 0.9"))
+
+
+def test_samples_of_a_fileset_are_apart(files, tmp_path):
+    tm.remember(tmp_path / "results")
+
+    def run(xsec=2.0, of=files):
+        samples = {
+            "a": {"files": dict.fromkeys(of[:2], "Events"), "metadata": {"xsec": xsec}},
+            "b": {"files": dict.fromkeys(of[2:], "Events"), "metadata": {"xsec": 3.0}},
+        }
+        events = tm.fileset(samples)
+        return tm.run(events.count(), events.hist("MET_pt", bins=(10, 0, 100), weight="xsec"))
+
+    count, _ = run()
+    assert tm.report().remembered.parts == 2 * len(files)
+    run()
+    assert tm.report().remembered.parts == 0
+    _, weighted = run(xsec=4.0)
+    assert tm.report().remembered.parts == 2, "the files of one sample, for one booking"
+    run(of=files[:-1])
+    assert tm.report().remembered.parts == 0, "as it was before, and a file less"
+    tm.remember(None)
+    fresh_count, fresh = run(xsec=4.0)
+    same(dict(weighted), dict(fresh))
+    same(dict(count), dict(fresh_count))
+
+
+def test_what_was_left_out_is_not_remembered(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    broken = str(tmp_path / "broken.root")
+    with open(broken, "wb") as file:
+        file.write(b"root" + bytes(1000))
+    settled(broken)
+    for parts in (len(files) + 1, 1):
+        with pytest.warns(tm.IncompleteWarning):
+            n = tm.run(tm.dataset([*files, broken], "Events").count(), on_error="skip")
+        assert n == tm.dataset(files, "Events").num_entries
+        assert tm.report().remembered.parts == parts
+
+
+def test_a_file_that_was_written_a_moment_ago_is_not_remembered(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(remembered, "_FINE", 10**18)
+    tm.remember(tmp_path / "results")
+    for _ in range(2):
+        assert tm.dataset(files, "Events").count().value > 0
+        assert tm.report().remembered.parts == len(files)
+        assert "a moment ago" in str(tm.report())
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_remembered(files, contents, tmp_path):
+    tm.remember(tmp_path / "results")
+
+    def replaced(met):
+        os.replace(shutil.copy(files[1], tmp_path / "other"), files[0])
+        return met
+
+    events = tm.dataset(files[:1], "Events")
+    with pytest.raises(tm.ChangedError):
+        events.define("same", replaced, columns="MET_pt").hist("same", bins=(10, 0, 100)).value  # noqa: B018
+    settled(files[0])
+    assert (
+        tm.dataset(files[:1], "Events").count().value == tm.dataset(files[1], "Events").num_entries
+    )
+
+
+def test_the_report_says_what_made_a_booking_compute(files, tmp_path):
+    tm.remember(tmp_path / "results")
+
+    def reason(cut=20, factor=1.5, scale=2, bins=10):
+        node = tm.dataset(files, "Events").with_params({"sf": correction(factor), "c": scale})
+        node = node.define("x", "MET_pt * c").filter(f"MET_pt > {cut}")
+        node.hist("x", bins=(bins, 0, 200), weight="sf['sf'](MET_pt)").value  # noqa: B018
+        about = tm.report().remembered
+        return dict(about.computed).get("x")
+
+    assert reason() == "it is new"
+    assert reason() is None
+    assert reason(cut=30) == "filter MET_pt > 20 is now filter MET_pt > 30"
+    assert reason(cut=30, factor=2.5) == "sf has changed"
+    assert reason(cut=30, factor=2.5, scale=3) == "c has changed"
+    assert reason(cut=30, factor=2.5, scale=3, bins=20) == "what is booked has changed"
+    files.append(files[0])
+    assert reason(cut=30, factor=2.5, scale=3, bins=20) is None, "it is there already"
+    shutil.copy(files[1], tmp_path / "more.root")
+    settled(tmp_path / "more.root")
+    files.append(str(tmp_path / "more.root"))
+    words = "1 of 8 files are new or have changed"
+    assert reason(cut=30, factor=2.5, scale=3, bins=20) == words
+
+
+def test_functions_count_by_what_they_do_now(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    factor = [2]
+
+    def scaled(met):
+        return met * factor[0]
+
+    def run():
+        events = tm.dataset(files, "Events").define("scaled", scaled, columns="MET_pt")
+        return events.max("scaled").value, tm.report().remembered.parts
+
+    first, parts = run()
+    assert parts == len(files)
+    assert run() == (first, 0)
+    factor[0] = 4
+    assert run() == (2 * first, len(files))
+    factor[0] = 2
+    assert run() == (first, 0)
+
+
+def test_what_cannot_be_remembered_is_named(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    events = tm.dataset(files, "Events")
+    noisy = events.define("noisy", lambda x: x + np.random.uniform(), columns="MET_pt")
+    for _ in range(2):
+        tm.run(noisy.max("noisy"), events.count())
+    about = tm.report().remembered
+    assert (about.found, about.parts) == (1, len(files))
+    assert [title for title, _ in about.computed] == ["max(noisy)"]
+    assert "random" in str(tm.report())
+    tm.run(events.count(), entries=100)
+    assert "part of the entries" in str(tm.report())
+    tm.run(tm.dataset(files, "Events", missing={"x": 1}).count())
+    assert "defaults" in str(tm.report())
+    tm.run(tm.dataset(files, "Events").take("MET_pt"))
+    assert "rows" in str(tm.report())
+
+
+def test_a_run_that_was_stopped_goes_on_from_the_files_that_it_has_done(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    done = []
+
+    def stops(met):
+        done.append(len(met))
+        if len(done) == 2:
+            query.stop()
+        return met
+
+    with tm.connect(workers=1) as session:
+        events = tm.dataset(files, "Events")
+        slow = events.define("same", stops, columns="MET_pt")
+        query = session.submit(slow.count(), events.count(), slow.max("same"))
+        query.result()
+        assert not query.report.complete
+        again = session.run(tm.dataset(files, "Events").count())
+        assert again == tm.dataset(files, "Events").num_entries
+        assert session.report.remembered.parts <= len(files)
+
+
+def test_wrong_limits_and_folders_are_errors(files, tmp_path):
+    with raises(tm.QueryError, about="-1"):
+        tm.remember(tmp_path, limit="-1")
+    with raises(tm.UnsupportedError, about="root://server//results"):
+        tm.remember("root://server//results")
+    with raises(tm.QueryError, about="remember"):
+        tm.run(tm.dataset(files, "Events").count(), remember="yes")
