@@ -94,6 +94,16 @@ def test_friends_that_a_file_records(folder, said, session):
     assert values == said["inner"]  # ROOT draws the entries with a match only
 
 
+def test_files_that_record_friends_are_not_remembered(folder, tmp_path, session):
+    tm.remember(tmp_path / "results")
+    try:
+        for _ in range(2):
+            session.run(tm.dataset(str(folder / "recorded.root")).sum("aside_x"))
+            assert session.report.remembered.parts == 1
+    finally:
+        tm.remember(None)
+
+
 def test_a_recorded_friend_that_is_lost_is_left_out(folder, tmp_path):
     lost = tmp_path / "lost.root"
     lost.write_bytes((folder / "lost.root").read_bytes())

@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 from .. import _core
@@ -38,6 +39,8 @@ _SEGMENT = 1 << 28
 """Bytes after which a new segment is begun: what is not used goes by segments."""
 _LIMIT = 20 * 10**9
 """Bytes of a folder, at most, if the user does not say."""
+_MOSTLY = 4
+"""If more than one in so many values of a record is wanted, all of it is read."""
 _FEW = 16
 """Values, more of which are looked for in the table of a record at once."""
 
@@ -76,6 +79,8 @@ class Results:
         self._places: dict[bytes, list[_Place]] = {}
         self._scanned: dict[str, int] = {}
         """How far each segment is known."""
+        self._handles: dict[str, FileIO] = {}
+        """Segments that are open for reading, until the end of the run."""
         self._refused: set[str] = set()
         self._used: set[str] = set()
         self._writing: str | None = None
@@ -114,24 +119,35 @@ class Results:
         return found, entries
 
     def _values(self, place: _Place, wanted: Sequence[bytes]) -> dict[bytes, bytes] | None:
-        try:
-            with open(place.path, "rb", buffering=0) as file:
-                file.seek(place.table)
-                table = file.read(place.values * _ROW.size)
-                rows = _rows(table, wanted)
-                found = {}
-                base = place.table + len(table)
-                for key, at, length, checksum in rows:
-                    if file.tell() != base + at:
-                        file.seek(base + at)
-                    value = file.read(length)
-                    if len(value) == length and zlib.crc32(value) == checksum:
-                        found[key] = value
-        except OSError:  # it was removed for others
+        file = self._reading(place.path)
+        if file is None:
             return None
+        handle = file.fileno()
+        table = os.pread(handle, place.values * _ROW.size, place.table)
+        rows, end = _rows(table, wanted)
+        base = place.table + len(table)
+        found = {}
+        if len(rows) * _MOSTLY > place.values:  # one read takes less time than many
+            whole = memoryview(os.pread(handle, end, base))
+            values = [bytes(whole[at : at + length]) for _, at, length, _ in rows]
+        else:
+            values = [os.pread(handle, length, base + at) for _, at, length, _ in rows]
+        for (key, _, length, checksum), value in zip(rows, values, strict=True):
+            if len(value) == length and zlib.crc32(value) == checksum:
+                found[key] = value
         if found:
             self._used.add(place.path)
         return found
+
+    def _reading(self, path: str) -> FileIO | None:
+        """A segment that is open for reading; None if it was removed for others."""
+        with self._lock:
+            if path not in self._handles:
+                try:
+                    self._handles[path] = FileIO(path)
+                except OSError:
+                    return None
+            return self._handles[path]
 
     def look(self) -> None:
         """Notes what has come since the last look, of this process and of others."""
@@ -230,6 +246,7 @@ class Results:
         with self._lock:
             used, self._used = self._used, set()
             self._close()  # later runs begin segments of their own, which may be used alone
+            self._handles = {}  # other threads may be reading: each is closed after its last reader
         for path in used:
             with suppress(OSError):
                 os.utime(path)
@@ -306,16 +323,15 @@ def _record(file: object, at: int, size: int, path: str) -> tuple[bytes, _Place,
     return None if after > size else (data, place, after)
 
 
-def _rows(table: bytes, wanted: Sequence[bytes]) -> list[tuple[bytes, int, int, int]]:
-    """The key, place, length and checksum of the wanted values that a table has, in its order."""
-    if not wanted:
-        return []
+def _rows(table: bytes, wanted: Sequence[bytes]) -> tuple[list[tuple[bytes, int, int, int]], int]:
+    """The key, place, length and checksum of the wanted values that a table has, in its order; and
+    the bytes up to the end of the last one."""
     if len(wanted) < _FEW and not any(key in table for key in wanted):
-        return []
+        return [], 0
     keys = set(wanted)
     found, at = [], 0
-    for key, length, checksum in _ROW.iter_unpack(table):
+    for key, length, checksum in _ROW.iter_unpack(table[: len(table) // _ROW.size * _ROW.size]):
         if key in keys:
             found.append((key, at, length, checksum))
         at += length
-    return found
+    return found, at

@@ -1,11 +1,13 @@
 """Remembered results: they are those of a fresh run, whatever was changed, and only what was
 changed is computed."""
 
+import importlib
 import os
 import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -357,6 +359,73 @@ def test_a_variation_more_computes_that_variation(files, tmp_path):
     same(values, run(up="MET_pt * 1.1", down="MET_pt * 0.9"))
 
 
+def test_random_numbers_depend_on_the_files_before(files, tmp_path):
+    tm.remember(tmp_path / "results")
+
+    def run(of):
+        node = tm.dataset(of, "Events").filter("random(seed=1) < 0.5")
+        return node.count().value, tm.report().remembered.parts
+
+    first, _ = run(files)
+    assert run(files) == (first, 0)
+    other = files[:2] + files[3:]
+    count, parts = run(other)
+    assert parts == len(files) - 3
+    tm.remember(None)
+    assert count == tm.dataset(other, "Events").filter("random(seed=1) < 0.5").count().value
+
+
+PROGRAM = """
+import sys
+import treemill as tm
+tm.remember(sys.argv[1])
+events = tm.dataset(sys.argv[3:], "Events")
+with tm.connect(workers=2, mode=sys.argv[2]) as session:
+    good = [events.filter(f"MET_pt > {cut}") for cut in range(0, 40, 2)]
+    print("ready", flush=True)
+    values = session.run([each.count() for each in good] + [each.sum("MET_pt") for each in good])
+    print(*values[:20], *(f"{value:.6g}" for value in values[20:]))
+"""
+
+
+def many_files(contents, folder, number=60):
+    paths = [folder / f"many{n}.root" for n in range(number)]
+    for n, path in enumerate(paths):
+        path.write_bytes(contents[1 + n % 10])
+    settled(*paths)
+    return [str(path) for path in paths]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_runs_that_are_killed_leave_what_is_right(contents, tmp_path, mode):
+    """At any moment, twenty times: while they start, work, keep or add totals up."""
+    paths, chance = many_files(contents, tmp_path), Random(3)
+    wanted = [sys.executable, "-c", PROGRAM, str(tmp_path / "fresh"), mode, *paths]
+    fresh = subprocess.run(wanted, capture_output=True, text=True, check=True).stdout
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "results"), mode, *paths]
+    for _ in range(20):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+            running.stdout.readline()
+            with suppress(subprocess.TimeoutExpired):
+                running.wait(chance.uniform(0.0, 0.2))
+            running.kill()
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout == fresh
+
+
+def test_processes_share_a_folder(contents, tmp_path):
+    """Several runs of the same at once, each of which keeps what it computes."""
+    paths = many_files(contents, tmp_path, 20)
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "results"), "threads", *paths]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = {each.communicate(timeout=120)[0] for each in running}
+    assert {each.returncode for each in running} == {0}
+    last = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said == {last}
+
+
 def test_samples_of_a_fileset_are_apart(files, tmp_path):
     tm.remember(tmp_path / "results")
 
@@ -463,6 +532,47 @@ def test_functions_count_by_what_they_do_now(files, tmp_path):
     assert run() == (2 * first, len(files))
     factor[0] = 2
     assert run() == (first, 0)
+
+
+def test_modules_of_helpers_count_by_what_they_hold_now(files, tmp_path, monkeypatch):
+    (tmp_path / "helper_of_mine.py").write_text("C = 2\ndef scaled(met): return met * C\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    helper = importlib.import_module("helper_of_mine")
+    monkeypatch.delitem(sys.modules, "helper_of_mine")
+    sys.modules["helper_of_mine"] = helper
+    tm.remember(tmp_path / "results")
+
+    def run():
+        events = tm.dataset(files, "Events").define("x", helper.scaled, columns="MET_pt")
+        return events.max("x").value, tm.report().remembered.parts
+
+    first, parts = run()
+    assert parts == len(files)
+    assert run() == (first, 0)
+    helper.C = 4
+    assert run() == (2 * first, len(files))
+
+
+def test_a_file_that_no_worker_has_seen_change_is_not_kept(files, tmp_path, monkeypatch):
+    from treemill.checkpoint import Results
+    from treemill.workers.query_task import QueryWorkload
+
+    kept = []
+    monkeypatch.setattr(QueryWorkload, "changed", lambda self, file: None)
+    monkeypatch.setattr(Results, "add", lambda self, data, entries, values: kept.extend(entries))
+    tm.remember(tmp_path / "results")
+
+    def replaced(met):
+        os.replace(shutil.copy(files[1], tmp_path / "other"), files[0])
+        return met
+
+    events = tm.dataset(files[:1], "Events")
+    tm.run(events.count())
+    assert kept == [300], "it has not changed"
+    kept.clear()
+    with pytest.raises(tm.ChangedError):
+        tm.run(events.define("same", replaced, columns="MET_pt").max("same"), events.sum("MET_pt"))
+    assert kept == []
 
 
 def test_what_cannot_be_remembered_is_named(files, tmp_path):
