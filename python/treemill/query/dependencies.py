@@ -8,6 +8,7 @@ variations (`steps.mention`): what it takes for unchanged cannot be in a booking
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -58,6 +59,8 @@ class _Step:
         self.defines = frozenset((action["name"],)) if action["kind"] == "define" else None
         self.expr = Expression(action["expr"]["text"], action["expr"]["tree"])
         name = None if self.defines is None else action["name"]
+        self.counted = name[1:] if name and name[0] == "n" else None
+        """The collection whose items it may count in some file: `Jet` for `nJet`."""
         text = json.dumps([action["kind"], name, self.expr.to_json()], sort_keys=True)
         self.part = (f"filter {self.expr.text}" if name is None else str(name)), text
 
@@ -76,7 +79,11 @@ def _of(
     at = booking["at"]
     while at is not None:
         step = steps[at]
-        if step.defines is None or mention(below, step.defines, known):
+        if (
+            step.defines is None
+            or (step.counted and any(_FIRST_NAME.split(n)[0] == step.counted for n in named))
+            or mention(below, step.defines, known)
+        ):
             below.append(step.expr)
             named |= step.expr.words
             named.update(step.defines or ())
@@ -87,6 +94,7 @@ def _of(
 
 
 _BOOKED = "what is booked"
+_FIRST_NAME = re.compile(r"[._@]")
 
 
 def difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -170,8 +170,8 @@ class _Asked:
         if number in chain.trees.far or location.replicas:
             return None
         try:
+            ends = source.ends(location.path)  # on NFS a file that is opened is looked at anew
             now = chain.trees.identity(number)
-            ends = source.ends(location.path)
         except SourceError:
             return None  # the worker that opens it will say so
         if not _is_settled(now, self._now):

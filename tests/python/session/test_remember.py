@@ -534,6 +534,56 @@ def test_functions_count_by_what_they_do_now(files, tmp_path):
     assert run() == (first, 0)
 
 
+NEAR = {
+    "a column that another is made of": lambda e, k: (
+        e.define("a", f"MET_pt * {k}").define("b", "a * 2").define("a", "1").sum("b")
+    ),
+    "a member of a collection": lambda e, k: e.define("Jet_new", f"Jet_pt * {k}").sum(
+        "sum(Jet.new)"
+    ),
+    "a member of a copy": lambda e, k: (
+        e.define("Jet_new", f"Jet_pt * {k}").define("J", "Jet").sum("sum(J.new)")
+    ),
+    "a constant of each file": lambda e, k: e.define_per_file("k", lambda file: k).sum(
+        "k * MET_pt"
+    ),
+    "a list of constants": lambda e, k: e.with_params({"k": [1, k]}).sum("k[1] * MET_pt"),
+    "good luminosity sections": lambda e, k: e.filter(
+        tm.lumi_mask({"200000": [[1, k - 1]]})
+    ).count(),
+    "a filter far above": lambda e, k: e.filter(f"nJet >= {k}").filter("MET_pt > 1").count(),
+    "the last bin": lambda e, k: e.hist("MET_pt", bins=(10, 0, 100 * k)),
+    "a bin more at the end": lambda e, k: e.hist("MET_pt", bins=[0, 10, 20, 20 * k]),
+}
+
+
+@pytest.mark.parametrize("what", NEAR)
+def test_a_little_change_is_one(files, tmp_path, what):
+    def run(k):
+        return NEAR[what](tm.dataset(files, "Events"), k).value
+
+    fresh = {k: run(k) for k in (2, 3)}
+    tm.remember(tmp_path / "results")
+    for k, parts in ((2, len(files)), (3, len(files)), (2, 0), (3, 0)):
+        same(run(k), fresh[k])
+        assert tm.report().remembered.parts == parts
+
+
+def test_a_function_of_the_language_counts_by_its_body(files, tmp_path):
+    def run(factor, of="twice_in_tests"):
+        tm.function("twice_in_tests(x)", f"x * {factor}")
+        tm.function("outer_in_tests(x)", "twice_in_tests(x) + 1")
+        return tm.dataset(files, "Events").sum(f"{of}(MET_pt)").value
+
+    for of in ("twice_in_tests", "outer_in_tests"):
+        fresh = {factor: run(factor, of) for factor in (2, 3)}
+        tm.remember(tmp_path / of)
+        for factor, parts in ((2, len(files)), (3, len(files)), (2, 0)):
+            same(run(factor, of), fresh[factor])
+            assert tm.report().remembered.parts == parts
+        tm.remember(None)
+
+
 def test_modules_of_helpers_count_by_what_they_hold_now(files, tmp_path, monkeypatch):
     (tmp_path / "helper_of_mine.py").write_text("C = 2\ndef scaled(met): return met * C\n")
     monkeypatch.syspath_prepend(tmp_path)
