@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from .results.templates import templates
     from .results.variations import Variations
     from .session.api import connect, report, run
-    from .session.remembered import remember
+    from .session.results_folder import remember
     from .session.run import Query
     from .session.session import Session
     from .workers.selector import Selector
@@ -169,7 +169,7 @@ _MODULES = {
     "connect": "session.api",
     "report": "session.api",
     "run": "session.api",
-    "remember": "session.remembered",
+    "remember": "session.results_folder",
     "plot": "results.plotting",
     "show": "results.showing",
     "load": "results.saving",

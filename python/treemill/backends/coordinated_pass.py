@@ -33,7 +33,6 @@ from ..workers.task import Task
 from ..workers.workload import Partial
 from .base import Heartbeat, Pass, PassStatus, Pool, Request, policy_of, sizing_of
 from .merged_partial import MergedPartial
-from .remembered_partial import RememberedPartial
 
 __all__ = ["CoordinatedPass", "leave_behind"]
 
@@ -91,9 +90,8 @@ class CoordinatedPass(Pass):
             pool, request, {} if keeping is None else keeping.processed
         )
         self._before = self._coordinator.committed_entries
-        if isinstance(self._merged, RememberedPartial):
-            self._merged.sizes = self._sizes
-            self._checkpoint_writer = self._merged
+        if request.remembering is not None:
+            self._checkpoint_writer = request.remembering.writer(self._merged, self._sizes)
         elif checkpointing is not None:
             self._checkpoint_writer = checkpointing.checkpoint_writer(
                 self._merged.kept, self._sizes

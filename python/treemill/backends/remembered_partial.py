@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from treemill import _core
 
-from ..checkpoint import Gathered, Node, Remembered, gathered
+from ..checkpoint.totals import Gathered, Node, Remembered, gathered
 from ..scheduling import FileSize, Range, Ranges, joined
 from ..workers.query_task import PartialByPart
 from ..workers.workload import Partial
 from .merged_partial import MergedPartial
 
 if TYPE_CHECKING:
-    from ..checkpoint import Results
+    from ..checkpoint.results import Results
 
 __all__ = ["Remembering", "Sample"]
 
@@ -84,9 +84,18 @@ class Remembering:
             for file, size in enumerate(sizes)
         ]
 
-    def merged(self, load: object) -> RememberedPartial:
+    def merged(self, load: object) -> MergedPartial:
         """The merged partial to begin with."""
         return RememberedPartial(self)
+
+    def writer(
+        self, merged: MergedPartial, sizes: Callable[[], Mapping[int, int]]
+    ) -> RememberedPartial:
+        """What lets `merged` keep its files, as a CheckpointWriter does. `sizes`: asks for the
+        entries of the files that are known."""
+        assert isinstance(merged, RememberedPartial)
+        merged.sizes = sizes
+        return merged
 
 
 class _Total:

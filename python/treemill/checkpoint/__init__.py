@@ -9,23 +9,15 @@ name.
 from .digest import by_attribute, certain_digest, digest
 from .folder import Checkpoint, Folder, Pace, Wanted
 from .record import Fingerprint, PassRecord
-from .results import Results
-from .totals import Gathered, Node, Remembered, gathered, tree_of
 
 __all__ = [
     "Checkpoint",
     "Fingerprint",
     "Folder",
-    "Gathered",
-    "Node",
     "Pace",
     "PassRecord",
-    "Remembered",
-    "Results",
     "Wanted",
     "by_attribute",
     "certain_digest",
     "digest",
-    "gathered",
-    "tree_of",
 ]

@@ -16,12 +16,6 @@ import sysconfig
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
-from importlib.metadata import (
-    PackageNotFoundError,
-    distribution,
-    packages_distributions,
-    version,
-)
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -506,6 +500,8 @@ def _is_outside(module: str) -> bool:
 @cache
 def _version(module: str) -> str:
     """The version of what a module is of. Raises UnsupportedError if it has none."""
+    from importlib.metadata import PackageNotFoundError, distribution, version  # start-up
+
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return sys.version
@@ -523,6 +519,8 @@ def _version(module: str) -> str:
 
 @cache
 def _distributions() -> Mapping[str, list[str]]:
+    from importlib.metadata import packages_distributions  # start-up
+
     return packages_distributions()
 
 

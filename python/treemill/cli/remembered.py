@@ -9,7 +9,7 @@ import click
 
 from .._system.cache import size_of
 from ..errors import QueryError
-from ..session.remembered import results_folder, results_in
+from ..session.results_folder import results_folder, results_in
 
 __all__ = ["command"]
 

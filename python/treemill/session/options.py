@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, 
 from .._system.memory import bytes_of
 from ..errors import QueryError, check_flag, check_whole
 from ..workers.packets_and_chunks import COFFEAS_CHUNK
+from .results_folder import results_folder
 from .subset import Entries, first_chunks, subset
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ..checkpoint import Results
+    from ..checkpoint.results import Results
     from ..data.chain import Chain
     from ..monitoring.watch import Feedback
     from ..query.booking import Booking
@@ -252,8 +253,6 @@ class RunOptions:
         """The folder in which results are remembered; None: they are not."""
         if not self.values["remember"]:
             return None
-        from .remembered import results_folder  # start-up
-
         return results_folder()
 
     def keeps_trace(self, records: int) -> bool:

@@ -1,5 +1,5 @@
-"""Remembered results: where they are, what a run's bookings and files are known by, and what of a
-pass is there already.
+"""Remembered results: what a run's bookings and files are known by, and what of a pass is there
+already.
 
 A result is known by all that it depends on: what is computed, after names are resolved; the file,
 as it is now; and what computes it. Where that cannot be said for certain nothing is remembered, and
@@ -17,10 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .._system.cache import size_of
 from .._system.evaluator import evaluator
 from ..backends.remembered_partial import Remembering, Sample
-from ..checkpoint import Results, tree_of
+from ..checkpoint.totals import tree_of
 from ..data import source
 from ..data.foreign import LOCAL_ENTRY, NUMBERING
 from ..errors import SourceError, TreemillError, UnsupportedError
@@ -30,72 +29,12 @@ from ..query.dependencies import Dependencies, dependencies, difference, restric
 from ..query.planning import relations_in
 
 if TYPE_CHECKING:
+    from ..checkpoint.results import Results
     from ..data.chain import Chain
     from ..query.specification import Specification
     from ..workers.query_task import Lacking
 
-__all__ = ["Pieces", "pieces", "remember", "results_folder", "results_in"]
-
-_VARIABLE = "TREEMILL_REMEMBER"
-_given: list[Results | None] = []
-"""What the user has said last; none: the environment counts."""
-_known: dict[str, Results] = {}
-"""The folder that the environment names."""
-
-
-def remember(folder: str | os.PathLike[str] | None, *, limit: int | str | None = None) -> None:
-    """Remember the results of runs in a folder, and compute only what is not there.
-
-    A result is remembered for each booking and file. A run takes those from the folder that are of
-    the same data and of the same booking, with all that it depends on, and computes the others:
-    `report.remembered` says how many, and why. Without a call, the variable `TREEMILL_REMEMBER`
-    names the folder; without both nothing is remembered.
-
-    Parameters
-    ----------
-    folder
-        The folder, which is made if it is not there. Processes and hosts may share it. None:
-        nothing is remembered from now on.
-    limit
-        The bytes that it may have, as a number or as "50 GB"; what was used least recently is
-        removed. None: 20 GB.
-
-    Raises
-    ------
-    SourceError
-        If the folder cannot be used, or other users may write to it.
-    QueryError
-        For a limit that is none.
-
-    Examples
-    --------
-    >>> tm.remember("results")
-    >>> n = events.filter("nMuon >= 2").count().value
-    >>> n == tm.dataset(events.files, "Events").filter("nMuon >= 2").count().value
-    True
-    >>> tm.report().remembered.found
-    1
-    >>> tm.remember(None)
-    """
-    most = None if limit is None else size_of(limit)
-    _given[:] = [None if folder is None else Results(folder, most)]
-
-
-def results_folder() -> Results | None:
-    """The folder that results are remembered in; None: they are not."""
-    if _given:
-        return _given[0]
-    path = os.environ.get(_VARIABLE)
-    if not path:
-        return None
-    if path not in _known:
-        _known[path] = Results(path)
-    return _known[path]
-
-
-def results_in(folder: str | os.PathLike[str]) -> Results:
-    """The results in a folder. Raises as `remember`."""
-    return Results(folder)
+__all__ = ["Pieces", "pieces"]
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ def test_demo(core, tmp_path):
 
 
 def test_remembered_lists_and_removes(tmp_path, monkeypatch):
-    from treemill.checkpoint import Results
+    from treemill.checkpoint.results import Results
 
     results = Results(tmp_path / "results")
     results.add(b"d" * 16, [1], {b"a" * 16: bytes(3_000_000)})

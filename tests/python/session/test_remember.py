@@ -18,7 +18,7 @@ import uproot
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.facility.generate import write
-from treemill.session import remembered
+from treemill.session import remembered, results_folder
 
 from tests.raising import raises
 from tests.random_search import examples
@@ -56,7 +56,7 @@ def contents(core, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def nothing_left(monkeypatch):
     """Later tests remember nothing."""
-    monkeypatch.setattr(remembered, "_given", [])
+    monkeypatch.setattr(results_folder, "_given", [])
 
 
 def settled(*paths):
@@ -604,7 +604,7 @@ def test_modules_of_helpers_count_by_what_they_hold_now(files, tmp_path, monkeyp
 
 
 def test_a_file_that_no_worker_has_seen_change_is_not_kept(files, tmp_path, monkeypatch):
-    from treemill.checkpoint import Results
+    from treemill.checkpoint.results import Results
     from treemill.workers.query_task import QueryWorkload
 
     kept = []
