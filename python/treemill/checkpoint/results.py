@@ -87,7 +87,8 @@ class Results:
         self._handle: int | None = None
         self._size = 0
         self._written = 0
-        self._is_full = False
+        """Bytes of this run, which are no more than the limit."""
+        self._failed = False
         self._process = os.getpid()
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -188,14 +189,14 @@ class Results:
     def add(self, data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]) -> None:
         """See totals.Remembered. If the folder is full or cannot be written, it warns once and
         keeps nothing more."""
-        if not values or self._is_full or os.getpid() != self._process:
+        if not values or self._failed or os.getpid() != self._process:
             return
         record, ahead = _packed(data, entries, values)
         with self._lock:
             try:
                 self._append(data, entries, record, ahead, len(values))
             except OSError as error:
-                self._is_full = True
+                self._failed = True
                 self._close()
                 warn(
                     f"nothing more is remembered in {self.path}: {error.strerror or error}",
@@ -206,7 +207,6 @@ class Results:
         self, data: bytes, entries: Sequence[int], record: bytes, ahead: int, values: int
     ) -> None:
         if self._written + len(record) > self.limit:
-            self._is_full = True
             return
         if self._handle is None or self._size + len(record) > _SEGMENT:
             self._close()
@@ -244,7 +244,7 @@ class Results:
         """Notes what was used, for those who remove what was not, and keeps to the limit. To be
         called after a run."""
         with self._lock:
-            used, self._used = self._used, set()
+            used, self._used, self._written = self._used, set(), 0
             self._close()  # later runs begin segments of their own, which may be used alone
             self._handles = {}  # other threads may be reading: each is closed after its last reader
         for path in used:

@@ -141,4 +141,9 @@ def test_a_run_does_not_write_more_than_the_limit(tmp_path):
     results.add(DATA, [7], {A: bytes(10_000)})
     results.add(OTHER, [7], {A: bytes(10_000)})
     results.settle()
-    assert sum(each.size for each in results.segments()) <= 15_000
+    assert found(tmp_path)[0]
+    assert not found(tmp_path, OTHER)[0]
+    results.add(OTHER, [7], {A: bytes(10_000)})
+    results.settle()
+    assert found(tmp_path, OTHER)[0], "another run takes the place of the older one"
+    assert not found(tmp_path)[0]
