@@ -1,8 +1,7 @@
 //! A source whose reads are counted for its server, and recorded if that is wanted. It changes nothing of them.
 
 use crate::reads::Recording;
-use crate::servers::Server;
-use crate::source::server_of;
+use crate::servers::{Server, server_of};
 use crate::{Request, Source, SourceError, Ticket, read_by_tickets};
 use std::ops::Range;
 use std::sync::Arc;

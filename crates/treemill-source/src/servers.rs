@@ -1,7 +1,6 @@
 //! What each server was asked for in this process, and how long it took. Knows no protocol and no file; names of servers have
 //! no credentials.
 
-use crate::source::server_of;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,6 +58,21 @@ impl Waits {
         self.count.fetch_add(1, Ordering::Relaxed);
         self.nanoseconds.fetch_add(time, Ordering::Relaxed);
     }
+}
+
+/// Scheme, host and port of an address without credentials; of a path what all paths have in common.
+///
+/// ```
+/// assert_eq!(treemill_source::server_of("root://host:1094//store/f.root"), "root://host:1094");
+/// ```
+#[must_use]
+pub fn server_of(name: &str) -> &str {
+    let Some((scheme, rest)) = name.split_once("://") else {
+        return "this machine";
+    };
+    let host = rest.split('/').next().unwrap_or_default();
+    let length = scheme.len().saturating_add(3).saturating_add(host.len());
+    name.get(..length).unwrap_or(scheme)
 }
 
 /// The counts of one server.

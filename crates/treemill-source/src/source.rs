@@ -1,5 +1,6 @@
 //! The trait of everything that has bytes.
 
+use crate::servers::server_of;
 use crate::{Checksums, Costs, Identity, SourceError, Ticket};
 use bytes::Bytes;
 use std::ops::Range;
@@ -196,21 +197,6 @@ macro_rules! read_by {
             $inner.submit(ranges)
         }
     };
-}
-
-/// Scheme, host and port of an address without credentials; of a path what all paths have in common.
-///
-/// ```
-/// assert_eq!(treemill_source::server_of("root://host:1094//store/f.root"), "root://host:1094");
-/// ```
-#[must_use]
-pub fn server_of(name: &str) -> &str {
-    let Some((scheme, rest)) = name.split_once("://") else {
-        return "this machine";
-    };
-    let host = rest.split('/').next().unwrap_or_default();
-    let length = scheme.len().saturating_add(3).saturating_add(host.len());
-    name.get(..length).unwrap_or(scheme)
 }
 
 /// Whether a range lies within one of these.
