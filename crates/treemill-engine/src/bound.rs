@@ -170,7 +170,7 @@ impl Bound {
 
     /// Adds these entries to the partial. Gives the entry before which it ended: the range's end, or an
     /// earlier one after `control.stop()`, or when rows have filled their room and are to be taken out
-    /// before it goes on. Then what was asked for the others stays promised, until they are run or forgotten.
+    /// before it goes on, or when the partial is full and is to be merged. Then what was asked for the others stays promised, until they are run or forgotten.
     ///
     /// # Errors
     /// What went wrong. Then the partial holds an unknown part of the range and must be thrown away.
@@ -216,7 +216,7 @@ impl Bound {
                 record.add(evaluated(began, entries));
             }
             reached = end;
-            if partial.row_bytes() > ROW_BYTES {
+            if partial.row_bytes() > ROW_BYTES || partial.is_full() {
                 break;
             }
         }

@@ -79,6 +79,8 @@ pub enum Ended {
     /// The next file is not one that is run here: it is large, or far, or unusual, or cannot be opened, or has rows of other
     /// types than those before it.
     Refused,
+    /// The partial is full: it is to be merged before more is added. The last file may be done in part.
+    Full,
     /// The next file failed: the partial holds an unknown part of it and must be thrown away.
     Failed(EngineError),
 }
@@ -170,6 +172,10 @@ pub fn run_files<'p>(
             identity,
             uuid,
         });
+        if partial.is_full() {
+            ended = Ended::Full;
+            break;
+        }
     }
     Run { made, done, ended }
 }
@@ -192,7 +198,7 @@ fn run(
                 taken.push((at, rows));
             }
         }
-        let is_stuck = reached == at || control.stopped() || !has_rows;
+        let is_stuck = reached == at || control.stopped() || !has_rows || partial.is_full();
         at = reached;
         if is_stuck {
             break;

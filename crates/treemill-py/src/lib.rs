@@ -3,6 +3,7 @@
 //! treemill-engine has the two meet.
 
 mod arrow;
+mod bins;
 mod bridge;
 mod building;
 mod cache;
@@ -42,6 +43,8 @@ mod _core {
     const LEAST_ENTRIES: u64 = treemill_read::plan::LEAST_ENTRIES;
     #[pymodule_export]
     use crate::arrow::Column;
+    #[pymodule_export]
+    use crate::bins::Bins;
     #[pymodule_export]
     use crate::cache::{
         cache_held, cache_limit, clear_cache, set_cache_limit, set_disk_cache, set_metadata_cache,

@@ -1,49 +1,16 @@
-//! Results of bookings as Python objects: numbers, tuples, dicts of numpy arrays, Arrow columns.
+//! Results of bookings without bins as Python objects: numbers, tuples, Arrow columns.
 
 use crate::arrow::Column;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use treemill_query::{NamedArray, Number, Outcome, Values};
 
-/// One booking's result.
+/// The result of one booking without bins.
 pub fn convert(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
     match outcome {
-        Outcome::Hist {
-            shape,
-            values,
-            variances,
-            fills,
-        } => {
-            let made = PyDict::new(py);
-            made.set_item("kind", "hist")?;
-            made.set_item("values", array(py, &values, &shape)?)?;
-            let variances = variances.as_ref().map(|v| array(py, v, &shape));
-            made.set_item("variances", variances.transpose()?)?;
-            made.set_item("fills", fills)?;
-            made.into_py_any(py)
-        }
-        Outcome::Profile {
-            shape,
-            weights,
-            weights_squared,
-            means,
-            deltas,
-            sums,
-            sums_of_squares,
-            fills,
-        } => {
-            let made = PyDict::new(py);
-            made.set_item("kind", "profile")?;
-            made.set_item("weights", array(py, &weights, &shape)?)?;
-            made.set_item("weights_squared", array(py, &weights_squared, &shape)?)?;
-            made.set_item("means", array(py, &means, &shape)?)?;
-            made.set_item("deltas", array(py, &deltas, &shape)?)?;
-            made.set_item("sums", array(py, &sums, &shape)?)?;
-            made.set_item("sums_of_squares", array(py, &sums_of_squares, &shape)?)?;
-            made.set_item("fills", fills)?;
-            made.into_py_any(py)
-        }
+        // These are given as `Bins`.
+        Outcome::Hist { .. } | Outcome::Profile { .. } => Ok(py.None()),
         Outcome::Count(n) => n.into_py_any(py),
         Outcome::Weights([sum, squares]) => (sum, squares).into_py_any(py),
         Outcome::Sum(n) => number(py, &n),
@@ -91,12 +58,4 @@ fn number(py: Python<'_>, n: &Number) -> PyResult<Py<PyAny>> {
         Number::Int(i) => i.into_py_any(py),
         Number::Float(f) => f.into_py_any(py),
     }
-}
-
-/// A numpy array of doubles that owns its memory.
-fn array<'py>(py: Python<'py>, values: &[f64], shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
-    py.import("numpy")?
-        .call_method1("frombuffer", (PyByteArray::new(py, &bytes), "f8"))?
-        .call_method1("reshape", (shape.to_vec(),))
 }

@@ -1,6 +1,7 @@
 //! Partials: what a worker has accumulated, as Python holds, sends and reads them.
 
 use crate::arrow::Column;
+use crate::bins::Bins;
 use crate::errors::query_error;
 use crate::outcome::{column, convert};
 use pyo3::prelude::*;
@@ -29,7 +30,7 @@ impl Partial {
 
 #[pymethods]
 impl Partial {
-    /// Adds another partial of the same query.
+    /// Adds another partial of the same query, which is empty of bookings then and must not be used.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         if std::ptr::eq(self, other) {
             return Err(pyo3::exceptions::PyValueError::new_err(
@@ -38,23 +39,38 @@ impl Partial {
         }
         py.detach(|| {
             // Never two locks at once: two threads may merge in opposite directions.
-            let other = other.lock().clone();
-            self.lock().merge(&other)
+            let taken = std::mem::take(&mut *other.lock());
+            let merged = self.lock().merge(&taken);
+            if merged.is_err() {
+                *other.lock() = taken;
+            }
+            merged
         })
         .map_err(|e| query_error(py, &e))
     }
 
-    /// The partial as bytes, for transport between processes.
-    fn dumps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py
-            .detach(|| self.lock().to_bytes())
+    /// The partial as bytes, for transport between processes, after others.
+    #[pyo3(signature = (before=None))]
+    fn dumps<'py>(&self, py: Python<'py>, before: Option<&[u8]>) -> PyResult<Bound<'py, PyBytes>> {
+        let before = before.unwrap_or(&[]);
+        let size = py
+            .detach(|| self.lock().bytes_size())
             .map_err(|e| query_error(py, &e))?;
-        Ok(PyBytes::new(py, &bytes))
+        // Written where they stay: large results are not there once more.
+        PyBytes::new_with(py, before.len().saturating_add(size), |to| {
+            let (first, rest) = to.split_at_mut(before.len());
+            first.copy_from_slice(before);
+            py.detach(|| self.lock().write_bytes(rest))
+                .map_err(|e| query_error(py, &e))
+        })
     }
 
+    /// Rebuilds a partial from the bytes of its `dumps`, which begin at `first`.
     #[staticmethod]
-    fn loads(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        treemill_query::Partial::from_bytes(data)
+    #[pyo3(signature = (data, first=0))]
+    fn loads(py: Python<'_>, data: &[u8], first: usize) -> PyResult<Self> {
+        let data = data.get(first..).unwrap_or(&[]);
+        py.detach(|| treemill_query::Partial::from_bytes(data))
             .map(Self::new)
             .map_err(|e| query_error(py, &e))
     }
@@ -89,13 +105,30 @@ impl Partial {
         joined.map(Self::new).map_err(|e| query_error(py, &e))
     }
 
-    /// One result per booking, in their order.
+    /// One result per booking, in their order: `Bins` of histograms and profiles. They share the memory of large ones
+    /// with this partial, until more is merged into it.
     fn results(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
-        let outcomes = py.detach(|| self.lock().results());
-        outcomes
-            .into_iter()
-            .map(|outcome| convert(py, outcome))
+        let (bins, others) = py.detach(|| {
+            let inner = self.lock();
+            let others = inner.other_results();
+            let bins: Vec<_> = (0..others.len()).map(|number| inner.bins(number)).collect();
+            (bins, others)
+        });
+        let results = bins.into_iter().zip(others);
+        results
+            .map(|found| match found {
+                (Some(bins), _) => Ok(Py::new(py, Bins::new(bins))?.into_any()),
+                (None, Some(outcome)) => convert(py, outcome),
+                (None, None) => Ok(py.None()),
+            })
             .collect()
+    }
+
+    /// Whether it is to be merged into another one before more is added: lists of what was filled into large histograms
+    /// have taken their room.
+    #[getter]
+    fn is_full(&self) -> bool {
+        self.lock().is_full()
     }
 
     /// The rows kept since they were last taken: pairs of a booking's index and its columns. They

@@ -69,8 +69,8 @@ impl Query {
     /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none.
     /// `constants`: by the files' places, what all entries of each have in columns that are not its own; nothing if there are
     /// none. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see
-    /// `DoneFile`), and why it has ended: "", or that the next file is `"refused"` or has `"failed"`, after which the partial
-    /// must be thrown away.
+    /// `DoneFile`), and why it has ended: "", or that the partial is `"full"`, the next file is `"refused"`, or it has `"failed"`,
+    /// after which the partial must be thrown away.
     #[pyo3(signature = (files, most, seconds, partial, control, constants=Vec::new()))]
     #[expect(clippy::too_many_arguments)]
     fn run_files<'py>(
@@ -124,6 +124,7 @@ impl Query {
         let word = match run.ended {
             Ended::Well => "",
             Ended::Refused => "refused",
+            Ended::Full => "full",
             Ended::Failed(_) => "failed",
         };
         Ok((partial, done_files(py, run.done)?, word))
@@ -278,8 +279,8 @@ impl Bound {
     }
 
     /// Adds the entries `[start, stop)` to the partial. Returns the entry before which it ended:
-    /// `stop`, or an earlier one after `control.stop()`, or when rows have filled their room and are
-    /// to be taken out before it goes on. After an error the partial holds an
+    /// `stop`, or an earlier one after `control.stop()`, when rows have filled their room and are
+    /// to be taken out before it goes on, or when the partial is full and is to be merged. After an error the partial holds an
     /// unknown part of the range and must be thrown away.
     fn run(
         &self,

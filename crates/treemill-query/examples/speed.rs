@@ -146,6 +146,7 @@ fn query(filter: Option<&str>, value: &str, weight: Option<&str>) -> Query {
                     expr: expression(value),
                 }],
                 weight: weight.map(expression),
+                squares: true,
             },
         }],
     };

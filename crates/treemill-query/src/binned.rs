@@ -73,15 +73,10 @@ impl Binned {
         self.axes.iter().map(Axis::cells).collect()
     }
 
-    /// Whether an accumulator with `cells` cells, and one more, is one of these axes.
-    pub fn fits(&self, shape: &[u32], cells: usize) -> bool {
-        self.axes.len() == shape.len()
-            && self
-                .axes
-                .iter()
-                .zip(shape)
-                .all(|(axis, n)| axis.cells() == *n)
-            && cells as u64 == self.cells() + 1
+    /// Whether bins of this shape are of these axes.
+    pub fn fits(&self, shape: &[u32]) -> bool {
+        let mut pairs = self.axes.iter().zip(shape);
+        self.axes.len() == shape.len() && pairs.all(|(axis, n)| axis.cells() == *n)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bookings: checked and compiled once, then filled batch by batch.
 
 use crate::binned::{Binned, number, whole};
+use crate::bins::{Bins, is_large};
 use crate::cells::{self, Cells};
 use crate::compile::{Compiler, EVENT, LevelId, NodeId, Type};
 use crate::error::{ProcessError, QueryError};
@@ -22,6 +23,7 @@ pub(crate) enum CompiledBooking {
     Hist {
         binned: Binned,
         weight: Option<NodeId>,
+        squares: bool,
     },
     Profile {
         binned: Binned,
@@ -57,11 +59,18 @@ impl CompiledBooking {
         scope: Option<usize>,
     ) -> Result<Self, QueryError> {
         Ok(match wanted {
-            Wanted::Hist { axes, weight } => {
+            Wanted::Hist {
+                axes,
+                weight,
+                squares,
+            } => {
                 let others: Vec<&Expression> = weight.iter().collect();
                 let (binned, mut others) = Binned::compile(axes, &others, compiler, scope)?;
-                let weight = others.pop();
-                Self::Hist { binned, weight }
+                Self::Hist {
+                    binned,
+                    weight: others.pop(),
+                    squares: *squares,
+                }
             }
             Wanted::Profile {
                 axes,
@@ -153,7 +162,9 @@ impl CompiledBooking {
     /// The nodes whose values it wants.
     pub fn nodes(&self) -> Vec<NodeId> {
         match self {
-            Self::Hist { binned, weight } => binned.values.iter().chain(weight).copied().collect(),
+            Self::Hist { binned, weight, .. } => {
+                binned.values.iter().chain(weight).copied().collect()
+            }
             Self::Profile {
                 binned,
                 sample,
@@ -198,19 +209,17 @@ impl CompiledBooking {
         match self {
             Self::Hist {
                 binned,
-                weight: None,
-            } => of(binned, size_of::<u64>()),
-            Self::Hist {
-                binned,
                 weight: Some(_),
+                squares: true,
             } => of(binned, size_of::<[f64; 2]>()),
+            Self::Hist { binned, .. } => of(binned, size_of::<u64>()),
             Self::Profile { binned, .. } => of(binned, size_of::<Moments>()),
             _ => 0,
         }
     }
 
-    /// Nothing accumulated.
-    pub fn accumulator(&self) -> Accumulator {
+    /// Nothing accumulated. `all`: the bytes of all bookings' bins.
+    pub fn accumulator(&self, all: u64) -> Accumulator {
         let sum = |ty: &Type| {
             let mut sum = Sum::default();
             if *ty == Type::Float {
@@ -218,31 +227,19 @@ impl CompiledBooking {
             }
             sum
         };
-        // One more cell, for what belongs to none.
-        let room = |binned: &Binned| (binned.shape(), binned.cells() as usize + 1);
+        let large = is_large(self.bytes(), all);
         match self {
-            Self::Hist { binned, weight } => {
-                let (shape, n) = room(binned);
-                if weight.is_some() {
-                    let cells = vec![[0.0; 2]; n];
-                    Accumulator::Weights {
-                        shape,
-                        cells,
-                        fills: 0,
-                    }
-                } else {
-                    let cells = vec![0; n];
-                    Accumulator::Counts { shape, cells }
-                }
-            }
+            Self::Hist {
+                binned,
+                weight,
+                squares,
+            } => match (weight, squares) {
+                (None, _) => Accumulator::Counts(Bins::new(binned.shape(), large)),
+                (Some(_), false) => Accumulator::Sums(Bins::new(binned.shape(), large), 0),
+                (Some(_), true) => Accumulator::Weights(Bins::new(binned.shape(), large), 0),
+            },
             Self::Profile { binned, .. } => {
-                let (shape, n) = room(binned);
-                let cells = vec![Moments::default(); n];
-                Accumulator::Profile {
-                    shape,
-                    cells,
-                    fills: 0,
-                }
+                Accumulator::Profile(Bins::new(binned.shape(), large), 0)
             }
             Self::Count => Accumulator::Count(0),
             Self::Weights(_) => Accumulator::Weighted([0.0; 2]),
@@ -294,39 +291,31 @@ impl CompiledBooking {
         }
         let all: Vec<&Value> = values.iter().collect();
         match (self, to) {
-            (
-                Self::Hist { binned, weight },
-                Accumulator::Counts {
-                    cells: counts,
-                    shape,
-                },
-            ) if weight.is_none() && binned.fits(shape, counts.len()) => {
-                cells::count(binned, &all, n, shared, counts);
+            (Self::Hist { binned, .. }, Accumulator::Counts(bins)) if binned.fits(bins.shape()) => {
+                cells::count(binned, &all, n, shared, bins);
             }
-            (
-                Self::Hist { binned, weight },
-                Accumulator::Weights {
-                    cells: sums,
-                    shape,
-                    fills,
-                },
-            ) if weight.is_some() && binned.fits(shape, sums.len()) => {
+            (Self::Hist { binned, .. }, Accumulator::Sums(bins, fills))
+                if binned.fits(bins.shape()) =>
+            {
                 if let Some((weight, values)) = all.split_last() {
-                    let filled = cells::weigh(binned, values, weight, n, shared, sums);
+                    let filled = cells::weigh(binned, values, weight, n, shared, bins);
                     *fills = fills.wrapping_add(filled);
                 }
             }
-            (
-                Self::Profile { binned, weight, .. },
-                Accumulator::Profile {
-                    cells: means,
-                    shape,
-                    fills,
-                },
-            ) if binned.fits(shape, means.len()) => {
+            (Self::Hist { binned, .. }, Accumulator::Weights(bins, fills))
+                if binned.fits(bins.shape()) =>
+            {
+                if let Some((weight, values)) = all.split_last() {
+                    let filled = cells::weigh(binned, values, weight, n, shared, bins);
+                    *fills = fills.wrapping_add(filled);
+                }
+            }
+            (Self::Profile { binned, weight, .. }, Accumulator::Profile(bins, fills))
+                if binned.fits(bins.shape()) =>
+            {
                 let (values, rest) = all.split_at(binned.values.len());
                 let weight = weight.and(rest.get(1).copied());
-                let filled = cells::profile(binned, values, rest[0], weight, n, shared, means);
+                let filled = cells::profile(binned, values, rest[0], weight, n, shared, bins);
                 *fills = fills.wrapping_add(filled);
             }
             (Self::Count, Accumulator::Count(count)) => *count += events as u64,

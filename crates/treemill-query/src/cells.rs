@@ -3,10 +3,12 @@
 
 use crate::axis::{Axis, DROP, Takes};
 use crate::binned::Binned;
+use crate::bins::{Bins, Cell};
 use crate::chunk::Wide;
 use crate::limits::CHUNK_POSITIONS;
 use crate::moments::Moments;
 use crate::value::{Data, Value, View};
+use std::iter::repeat;
 
 /// Room for a chunk in every form that it takes.
 struct Buffers {
@@ -173,12 +175,16 @@ pub(crate) fn count(
     values: &[&Value],
     n: usize,
     shared: &mut Cells,
-    counts: &mut [u64],
+    bins: &mut Bins<u64>,
 ) {
-    let Some(last) = counts.len().checked_sub(1) else {
-        return;
+    let last = bins.cells() as u32;
+    let Some(counts) = bins.small() else {
+        for_cells(binned, values, n, last, shared, |_, cells| {
+            bins.extend(cells, repeat(()));
+        });
+        return bins.settle();
     };
-    for_cells(binned, values, n, last as u32, shared, |_, cells| {
+    for_cells(binned, values, n, last, shared, |_, cells| {
         for cell in cells {
             // Always there: cells end at `last`.
             if let Some(count) = counts.get_mut(*cell as usize) {
@@ -188,43 +194,45 @@ pub(crate) fn count(
     });
 }
 
-/// Adds each position's weight and its square. Gives the number of positions that are in a cell.
-pub(crate) fn weigh(
+/// Adds each position's weight. Gives the number of positions that are in a cell.
+pub(crate) fn weigh<C: Cell<Fill = f64>>(
     binned: &Binned,
     values: &[&Value],
     weight: &Value,
     n: usize,
     shared: &mut Cells,
-    sums: &mut [[f64; 2]],
+    bins: &mut Bins<C>,
 ) -> u64 {
-    let Some(last) = sums.len().checked_sub(1) else {
-        return 0;
-    };
+    let last = bins.cells();
     let mut fills = 0;
     let mut buffer = [0.0; CHUNK_POSITIONS];
+    let mut there = [0; CHUNK_POSITIONS];
     for_cells(binned, values, n, last as u32, shared, |at, cells| {
         let weights = chunk(weight, at, cells.len(), &mut buffer);
-        let mut add = |cell: usize, w: f64| {
-            // Always there: cells end at `last`.
-            if let Some(to) = sums.get_mut(cell) {
-                to[0] += w;
-                to[1] += w * w;
+        let cells = match &weight.valid {
+            None => cells,
+            Some(_) => {
+                for (i, (to, cell)) in there.iter_mut().zip(cells).enumerate() {
+                    let is_there = is_present(weight, at + i);
+                    *to = if is_there { *cell } else { last as u32 };
+                }
+                &there[..cells.len()]
             }
         };
-        if weight.valid.is_none() {
-            for (cell, w) in cells.iter().zip(weights) {
-                add(*cell as usize, *w);
+        fills += kept(cells, last);
+        match bins.small() {
+            Some(sums) => {
+                for (cell, w) in cells.iter().zip(weights) {
+                    // Always there: cells end at `last`.
+                    if let Some(to) = sums.get_mut(*cell as usize) {
+                        to.add(*w);
+                    }
+                }
             }
-            fills += kept(cells, last);
-            return;
-        }
-        for (i, (cell, w)) in cells.iter().zip(weights).enumerate() {
-            let is_there = is_present(weight, at + i);
-            let cell = if is_there { *cell as usize } else { last };
-            add(cell, *w);
-            fills += u64::from(cell != last);
+            None => bins.extend(cells, weights.iter().copied()),
         }
     });
+    bins.settle();
     fills
 }
 
@@ -241,33 +249,48 @@ pub(crate) fn profile(
     weight: Option<&Value>,
     n: usize,
     shared: &mut Cells,
-    means: &mut [Moments],
+    bins: &mut Bins<Moments>,
 ) -> u64 {
-    let Some(last) = means.len().checked_sub(1) else {
-        return 0;
-    };
+    let last = bins.cells();
     let mut fills = 0;
     let (mut samples, mut weights) = ([0.0; CHUNK_POSITIONS], [0.0; CHUNK_POSITIONS]);
+    let mut there = [0; CHUNK_POSITIONS];
     for_cells(binned, values, n, last as u32, shared, |at, cells| {
-        let there = |i: usize| {
+        let is_there = |i: usize| {
             let all = [Some(sample), weight].into_iter().flatten();
             all.into_iter().all(|value| is_present(value, at + i))
         };
+        for (i, (to, cell)) in there.iter_mut().zip(cells).enumerate() {
+            *to = if is_there(i) { *cell } else { last as u32 };
+        }
+        let cells = &there[..cells.len()];
+        fills += kept(cells, last);
         let samples = chunk(sample, at, cells.len(), &mut samples);
         let weights = weight.map(|weight| chunk(weight, at, cells.len(), &mut weights));
-        for (i, (cell, x)) in cells.iter().zip(samples).enumerate() {
-            let cell = if there(i) { *cell as usize } else { last };
-            // Always there: cells end at `last`.
-            let Some(to) = means.get_mut(cell) else {
-                continue;
-            };
-            fills += u64::from(cell != last);
-            match weights {
-                Some(weights) => to.add(*x, weights[i]),
-                None => to.count(*x),
+        let pairs = cells.iter().zip(samples).enumerate();
+        match (bins.small(), weights) {
+            (Some(means), Some(weights)) => {
+                for (i, (cell, x)) in pairs {
+                    // Always there: cells end at `last`.
+                    if let Some(to) = means.get_mut(*cell as usize) {
+                        to.add(*x, weights[i]);
+                    }
+                }
             }
+            (Some(means), None) => {
+                for (_, (cell, x)) in pairs {
+                    if let Some(to) = means.get_mut(*cell as usize) {
+                        to.count(*x);
+                    }
+                }
+            }
+            (None, Some(weights)) => {
+                bins.extend(cells, samples.iter().copied().zip(weights.iter().copied()));
+            }
+            (None, None) => bins.extend(cells, samples.iter().map(|x| (*x, 1.0))),
         }
     });
+    bins.settle();
     fills
 }
 

@@ -10,6 +10,7 @@
 
 mod axis;
 mod binned;
+mod bins;
 mod booking;
 mod cells;
 mod chunk;
@@ -19,6 +20,7 @@ mod error;
 mod eval;
 mod explain;
 mod fill;
+mod filled;
 mod function;
 mod kernel;
 mod limits;
@@ -43,6 +45,7 @@ mod wide;
 pub use columns::Columns;
 pub use error::{ProcessError, QueryError, QueryErrorKind};
 pub use explain::Explanation;
+pub use filled::{BinField, FilledBins};
 pub use function::{
     Argument, Collection, Fixed, Function, Functions, Given, GivenType, Numbers, Output, Parameter,
     ParameterType, Passed, Provided, ResultType, Returned, Shared,

@@ -9,8 +9,23 @@ pub(crate) const AXIS_BINS: i64 = 1 << 27;
 pub(crate) const HISTOGRAM_CELLS: u64 = 1 << 27;
 /// Axes of one histogram: as many as boost-histogram has.
 pub(crate) const HISTOGRAM_AXES: usize = 32;
-/// Bytes of all histograms of a query together, in each worker's partial.
-pub(crate) const HISTOGRAM_BYTES: u64 = 1 << 30;
+/// Bytes of all histograms of a query together: the merged partial has them once.
+pub(crate) const HISTOGRAM_BYTES: u64 = 4 << 30;
+/// Bytes of a histogram that is large, at least, if all of the query together take `LARGE_RESULTS_BYTES`: smaller ones
+/// fit a cache of the second level, where each worker fills its own fastest.
+pub(crate) const LARGE_RESULT_BYTES: u64 = 64 << 10;
+/// Bytes of all histograms of a query of which each worker has its own: with more, 16 workers would have more than
+/// 512 MB beside what is merged.
+pub(crate) const LARGE_RESULTS_BYTES: u64 = 32 << 20;
+/// The part of the bytes of large histograms that a worker's lists may take: those of 16 workers together take an
+/// eighth of them.
+pub(crate) const LIST_SHARE: usize = 128;
+/// Bytes of a worker's lists, whatever their share is: so many fills take long beside handing them over.
+pub(crate) const LIST_BYTES_LEAST: usize = 4 << 20;
+/// Bytes of a worker's lists, at most: longer ones save nothing.
+pub(crate) const LIST_BYTES_MOST: usize = 16 << 20;
+/// Bytes of a piece of a large histogram, a power of two: memory comes and goes in such pieces.
+pub(crate) const CHUNK_BYTES: usize = 4 << 20;
 /// Bits of the mantissa that tell the cells of a sketch apart: 11 make them narrower than 0.05 % of their values.
 pub(crate) const SKETCH_BITS: u32 = 11;
 /// Pages of a sketch, of 48 KiB each.

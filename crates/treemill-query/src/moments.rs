@@ -3,11 +3,25 @@
 
 use crate::wide::Wide;
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Sums over values and their weights, about a center that is near the values, so that equal values have no spread.
 /// No step divides by a sum of weights, which may be zero on the way. The sums keep what rounding takes, because
 /// weights that cancel leave nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Default,
+    Serialize,
+    Deserialize,
+    FromBytes,
+    IntoBytes,
+    Immutable,
+    KnownLayout,
+)]
+#[repr(C)]
 pub(crate) struct Moments {
     weights: Wide,
     weights_squared: f64,

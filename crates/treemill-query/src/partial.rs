@@ -4,13 +4,18 @@
 //! The form of a partial depends on the specification alone, not on the columns' types, so that
 //! partials over files whose types differ merge.
 
+use crate::bins::Bins;
 use crate::error::{QueryError, QueryErrorKind};
+use crate::filled::{FilledBins, Kind};
+use crate::limits::{LIST_BYTES_LEAST, LIST_BYTES_MOST, LIST_SHARE};
 use crate::moments::Moments;
 use crate::outcome::{Number, Outcome};
 use crate::rows::{NamedArray, Rows};
 use crate::sketch::Sketch;
 use crate::sum::Sum;
 use crate::unique::Unique;
+use postcard::ser_flavors::Size;
+use postcard::serialize_with_flavor;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -33,7 +38,7 @@ use std::cmp::Ordering;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Partial {
     pub(crate) accumulators: Vec<Accumulator>,
 }
@@ -41,23 +46,12 @@ pub struct Partial {
 /// What one booking has accumulated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Accumulator {
-    /// Cells in C order and one more, for what belongs to none.
-    Counts {
-        shape: Vec<u32>,
-        cells: Vec<u64>,
-    },
-    /// Cells with sums of weights and of their squares.
-    Weights {
-        shape: Vec<u32>,
-        cells: Vec<[f64; 2]>,
-        /// How many values are in the cells: sums of weights do not say.
-        fills: u64,
-    },
-    Profile {
-        shape: Vec<u32>,
-        cells: Vec<Moments>,
-        fills: u64,
-    },
+    Counts(Bins<u64>),
+    /// Sums of weights, and how many values are in the bins: sums of weights do not say.
+    Sums(Bins<f64>, u64),
+    /// Sums of weights and of their squares.
+    Weights(Bins<[f64; 2]>, u64),
+    Profile(Bins<Moments>, u64),
     Count(u64),
     Weighted([f64; 2]),
     Sum(Sum),
@@ -86,51 +80,18 @@ fn better(a: Option<Number>, b: Option<Number>, wanted: Ordering) -> Option<Numb
 impl Accumulator {
     fn merge(&mut self, other: &Self) -> Result<(), QueryError> {
         match (self, other) {
-            (
-                Self::Counts { shape, cells },
-                Self::Counts {
-                    shape: other_shape,
-                    cells: other_cells,
-                },
-            ) if shape == other_shape && cells.len() == other_cells.len() => {
-                for (to, from) in cells.iter_mut().zip(other_cells) {
-                    *to = to.wrapping_add(*from);
-                }
+            (Self::Counts(a), Self::Counts(b)) => a.merge(b),
+            (Self::Sums(a, n), Self::Sums(b, more)) => {
+                a.merge(b);
+                *n = n.wrapping_add(*more);
             }
-            (
-                Self::Weights {
-                    shape,
-                    cells,
-                    fills,
-                },
-                Self::Weights {
-                    shape: other_shape,
-                    cells: other_cells,
-                    fills: other_fills,
-                },
-            ) if shape == other_shape && cells.len() == other_cells.len() => {
-                *fills = fills.wrapping_add(*other_fills);
-                for (to, from) in cells.iter_mut().zip(other_cells) {
-                    to[0] += from[0];
-                    to[1] += from[1];
-                }
+            (Self::Weights(a, n), Self::Weights(b, more)) => {
+                a.merge(b);
+                *n = n.wrapping_add(*more);
             }
-            (
-                Self::Profile {
-                    shape,
-                    cells,
-                    fills,
-                },
-                Self::Profile {
-                    shape: other_shape,
-                    cells: other_cells,
-                    fills: other_fills,
-                },
-            ) if shape == other_shape && cells.len() == other_cells.len() => {
-                *fills = fills.wrapping_add(*other_fills);
-                for (to, from) in cells.iter_mut().zip(other_cells) {
-                    to.merge(from);
-                }
+            (Self::Profile(a, n), Self::Profile(b, more)) => {
+                a.merge(b);
+                *n = n.wrapping_add(*more);
             }
             (Self::Count(a), Self::Count(b)) => *a = a.wrapping_add(*b),
             (Self::Weighted(a), Self::Weighted(b)) => *a = [a[0] + b[0], a[1] + b[1]],
@@ -157,40 +118,29 @@ impl Accumulator {
         Ok(())
     }
 
+    /// The bins of a histogram or profile as they are now.
+    fn bins(&self) -> Option<FilledBins> {
+        let (kind, fills) = match self {
+            Self::Counts(bins) => {
+                let (bins, mut fills) = (bins.now(), 0_u64);
+                bins.read(0..bins.cells(), |part| {
+                    fills = part.iter().fold(fills, |sum, x| sum.wrapping_add(*x));
+                });
+                (Kind::Counts(bins), fills)
+            }
+            Self::Sums(bins, fills) => (Kind::Sums(bins.now()), *fills),
+            Self::Weights(bins, fills) => (Kind::Weights(bins.now()), *fills),
+            Self::Profile(bins, fills) => (Kind::Profile(bins.now()), *fills),
+            _ => return None,
+        };
+        Some(FilledBins { kind, fills })
+    }
+
     fn outcome(&self) -> Outcome {
         match self {
-            Self::Counts { shape, cells } => Outcome::Hist {
-                shape: sizes(shape),
-                values: kept(cells).iter().map(|x| *x as f64).collect(),
-                variances: None,
-                fills: kept(cells).iter().fold(0, |sum, x| sum.wrapping_add(*x)),
-            },
-            Self::Weights {
-                shape,
-                cells,
-                fills,
-            } => Outcome::Hist {
-                shape: sizes(shape),
-                values: kept(cells).iter().map(|x| x[0]).collect(),
-                variances: Some(kept(cells).iter().map(|x| x[1]).collect()),
-                fills: *fills,
-            },
-            Self::Profile {
-                shape,
-                cells,
-                fills,
-            } => {
-                let each = |of: fn(&Moments) -> f64| kept(cells).iter().map(of).collect();
-                Outcome::Profile {
-                    shape: sizes(shape),
-                    weights: each(Moments::weights),
-                    weights_squared: each(Moments::weights_squared),
-                    means: each(Moments::mean),
-                    deltas: each(Moments::deltas),
-                    sums: each(Moments::sum),
-                    sums_of_squares: each(Moments::sum_of_squares),
-                    fills: *fills,
-                }
+            Self::Counts(..) | Self::Sums(..) | Self::Weights(..) | Self::Profile(..) => {
+                let bins = self.bins().map(|bins| bins.outcome());
+                bins.unwrap_or(Outcome::Count(0))
             }
             Self::Count(n) => Outcome::Count(*n),
             Self::Weighted(sums) => Outcome::Weights(*sums),
@@ -220,16 +170,11 @@ impl Accumulator {
 
     /// Whether the cells are as many as the shape says.
     fn is_sound(&self) -> bool {
-        let expected = |shape: &[u32]| {
-            let cells = shape
-                .iter()
-                .try_fold(1_usize, |product, n| product.checked_mul(*n as usize));
-            cells.and_then(|cells| cells.checked_add(1))
-        };
         match self {
-            Self::Counts { shape, cells } => expected(shape) == Some(cells.len()),
-            Self::Weights { shape, cells, .. } => expected(shape) == Some(cells.len()),
-            Self::Profile { shape, cells, .. } => expected(shape) == Some(cells.len()),
+            Self::Counts(bins) => bins.is_sound(),
+            Self::Sums(bins, _) => bins.is_sound(),
+            Self::Weights(bins, _) => bins.is_sound(),
+            Self::Profile(bins, _) => bins.is_sound(),
             Self::Rows(rows) => rows.is_empty(),
             _ => true,
         }
@@ -254,15 +199,6 @@ pub(crate) fn add_extent(
             )
         }
     });
-}
-
-/// All cells but the last, which holds what belongs to none.
-fn kept<T>(cells: &[T]) -> &[T] {
-    cells.split_last().map_or(&[], |(_, kept)| kept)
-}
-
-fn sizes(shape: &[u32]) -> Vec<usize> {
-    shape.iter().map(|n| *n as usize).collect()
 }
 
 pub(crate) fn foreign() -> QueryError {
@@ -294,12 +230,26 @@ impl Partial {
     /// The bytes that carry it between processes of the same version of this format. Error: rows were not
     /// taken out.
     pub fn to_bytes(&self) -> Result<Vec<u8>, QueryError> {
+        let mut bytes = vec![0; self.bytes_size()?];
+        self.write_bytes(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// How many bytes `write_bytes` writes.
+    pub fn bytes_size(&self) -> Result<usize, QueryError> {
         if self.row_bytes() > 0 {
             return Err(held());
         }
-        postcard::to_stdvec(&(VERSION, self)).map_err(|error| {
-            QueryError::of(QueryErrorKind::Partial, error.to_string()).from_source(error)
-        })
+        serialize_with_flavor(&(VERSION, self), Size::default()).map_err(unwritten)
+    }
+
+    /// Writes what `to_bytes` gives to where there is room for it.
+    pub fn write_bytes(&self, to: &mut [u8]) -> Result<(), QueryError> {
+        if self.row_bytes() > 0 {
+            return Err(held());
+        }
+        postcard::to_slice(&(VERSION, self), to).map_err(unwritten)?;
+        Ok(())
     }
 
     /// Error: not what `to_bytes` wrote.
@@ -348,6 +298,42 @@ impl Partial {
     /// One per booking, in their order.
     pub fn results(&self) -> Vec<Outcome> {
         self.accumulators.iter().map(Accumulator::outcome).collect()
+    }
+
+    /// The bins of a histogram or profile as they are now, without a copy of large ones; `None`: the booking is of
+    /// another kind.
+    pub fn bins(&self, booking: usize) -> Option<FilledBins> {
+        self.accumulators.get(booking).and_then(Accumulator::bins)
+    }
+
+    /// One result per booking, `None` for histograms and profiles: `bins` gives these.
+    pub fn other_results(&self) -> Vec<Option<Outcome>> {
+        let outcome = |each: &Accumulator| match each {
+            Accumulator::Counts(..)
+            | Accumulator::Sums(..)
+            | Accumulator::Weights(..)
+            | Accumulator::Profile(..) => None,
+            other => Some(other.outcome()),
+        };
+        self.accumulators.iter().map(outcome).collect()
+    }
+
+    /// Whether lists of what was filled into large histograms have taken their room: then the partial is to be merged
+    /// into another one before more is filled.
+    pub fn is_full(&self) -> bool {
+        let (mut listed, mut large) = (0, 0);
+        for each in &self.accumulators {
+            let (bytes, all) = match each {
+                Accumulator::Counts(bins) => (bins.listed_bytes(), bins.large_bytes()),
+                Accumulator::Sums(bins, _) => (bins.listed_bytes(), bins.large_bytes()),
+                Accumulator::Weights(bins, _) => (bins.listed_bytes(), bins.large_bytes()),
+                Accumulator::Profile(bins, _) => (bins.listed_bytes(), bins.large_bytes()),
+                _ => continue,
+            };
+            listed += bytes;
+            large += all;
+        }
+        listed > 0 && listed >= (large / LIST_SHARE).clamp(LIST_BYTES_LEAST, LIST_BYTES_MOST)
     }
 
     /// Memory that rows take which were not taken out, about.
@@ -400,7 +386,11 @@ impl Partial {
 }
 
 /// Version of the form in which partials travel.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+
+fn unwritten(error: postcard::Error) -> QueryError {
+    QueryError::of(QueryErrorKind::Partial, error.to_string()).from_source(error)
+}
 
 fn held() -> QueryError {
     QueryError::of(
@@ -413,25 +403,10 @@ impl Accumulator {
     /// Whether both are of the same kind and shape.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Counts { shape: a, cells: x }, Self::Counts { shape: b, cells: y }) => {
-                a == b && x.len() == y.len()
-            }
-            (
-                Self::Weights {
-                    shape: a, cells: x, ..
-                },
-                Self::Weights {
-                    shape: b, cells: y, ..
-                },
-            ) => a == b && x.len() == y.len(),
-            (
-                Self::Profile {
-                    shape: a, cells: x, ..
-                },
-                Self::Profile {
-                    shape: b, cells: y, ..
-                },
-            ) => a == b && x.len() == y.len(),
+            (Self::Counts(a), Self::Counts(b)) => a.is_like(b),
+            (Self::Sums(a, _), Self::Sums(b, _)) => a.is_like(b),
+            (Self::Weights(a, _), Self::Weights(b, _)) => a.is_like(b),
+            (Self::Profile(a, _), Self::Profile(b, _)) => a.is_like(b),
             (Self::Unique(a), Self::Unique(b)) => a.limit() == b.limit(),
             (
                 Self::Quantiles {

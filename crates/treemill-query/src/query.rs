@@ -11,6 +11,7 @@ mod visits;
 
 pub use survivors::Rows;
 
+use crate::bins::is_large;
 use crate::booking::CompiledBooking;
 use crate::cells::Cells;
 use crate::columns::Columns;
@@ -119,6 +120,8 @@ pub struct Query {
     /// Whether a level can have far more items than the columns.
     multiplies: bool,
     most_events: u64,
+    /// Bytes of all histograms.
+    bytes: u64,
 }
 
 impl Query {
@@ -183,8 +186,8 @@ impl Query {
             if bytes > HISTOGRAM_BYTES {
                 let most = HISTOGRAM_BYTES >> 20;
                 return Err(QueryError::limit(format!(
-                    "the histograms take more than {most} MB together, in each worker: fewer bins or \
-                     axes, or several queries, take less"
+                    "the histograms take more than {most} MB together: fewer bins or axes, or several \
+                     queries, take less"
                 )));
             }
             bookings.push((cut, compiled));
@@ -228,7 +231,9 @@ impl Query {
         }
         let nodes = bookings.iter().filter(|_| multiplies);
         let kept: HashSet<NodeId> = nodes.flat_map(|(_, compiled)| compiled.nodes()).collect();
-        let most_events = most_events(kept_values(&cuts, &bookings).max(kept.len()));
+        let large = bookings.iter();
+        let large = large.filter(|(_, compiled)| is_large(compiled.bytes(), bytes));
+        let most_events = most_events(kept_values(&cuts, &bookings).max(kept.len()), large.count());
         Ok(Self {
             most_events,
             plan,
@@ -240,6 +245,7 @@ impl Query {
             kept,
             shared,
             multiplies,
+            bytes,
         })
     }
 
@@ -276,7 +282,7 @@ impl Query {
         let accumulators = self
             .bookings
             .iter()
-            .map(|(_, compiled)| compiled.accumulator());
+            .map(|(_, compiled)| compiled.accumulator(self.bytes));
         Partial {
             accumulators: accumulators.collect(),
         }

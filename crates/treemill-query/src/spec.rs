@@ -119,6 +119,9 @@ pub enum Wanted {
         axes: Vec<AxisFill>,
         /// Weight; with it bins hold sums of weights and of their squares.
         weight: Option<Expression>,
+        /// Whether the sums of squared weights are wanted: without them bins take half of the memory.
+        #[serde(default = "wanted", skip_serializing_if = "Clone::clone")]
+        squares: bool,
     },
     /// A histogram each of whose bins holds the mean and the spread of a sample (boost-histogram's
     /// accumulators `mean`, and with a weight `weighted_mean`).
@@ -167,6 +170,10 @@ pub enum Wanted {
     Max { expr: Expression },
     /// Smallest and largest finite value, and their number: for automatic axes.
     Extent { expr: Expression },
+}
+
+fn wanted() -> bool {
+    true
 }
 
 /// A column of rows.

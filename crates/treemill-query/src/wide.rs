@@ -2,9 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `high + low`: what rounding takes from `high` is known exactly, and goes into `low`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Default,
+    Serialize,
+    Deserialize,
+    FromBytes,
+    IntoBytes,
+    Immutable,
+    KnownLayout,
+)]
+#[repr(C)]
 pub(crate) struct Wide {
     high: f64,
     low: f64,

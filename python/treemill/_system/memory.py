@@ -8,13 +8,17 @@ import contextlib
 import functools
 import os
 import re
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
-__all__ = ["available", "bytes_of", "keep_freed_memory", "limit", "private_bytes", "said_bytes"]
+    from numpy.typing import NDArray
+
+__all__ = ["available", "bytes_of", "give_back", "keep_freed_memory", "limit", "private_bytes", "said_bytes"]
 
 # Numbers of bytes as people write them. Pure.
 
@@ -82,6 +86,31 @@ def _status(line: str) -> int | None:
     with contextlib.suppress(OSError, IndexError, ValueError), open("/proc/self/status") as status:
         return int(status.read().split(line)[1].split()[0]) * 1024
     return None
+
+
+# Memory of large arrays that are made before there is anything to put into them. Knows nothing of
+# treemill.
+
+
+def give_back(zeros: NDArray[Any]) -> None:
+    """Lets the system have the memory of an array in which all is 0, as far as it has whole pages,
+    until something is written there. It reads as 0 all the same. Does nothing where systems do not
+    work so.
+
+    Source: madvise(2), MADV_DONTNEED.
+    """
+    import ctypes
+    import mmap
+
+    if not sys.platform.startswith("linux"):
+        return
+    page = mmap.PAGESIZE
+    begin: int = zeros.__array_interface__["data"][0]
+    first, last = -(-begin // page) * page, (begin + zeros.nbytes) // page * page
+    if first < last:
+        madvise = ctypes.CDLL(None).madvise
+        madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+        madvise(first, last - first, mmap.MADV_DONTNEED)
 
 
 # What becomes of memory that NumPy's arrays have freed. Knows nothing of treemill.

@@ -117,10 +117,12 @@ class _Total:
             assert isinstance(part, int)
             assert isinstance(partial, _core.Partial)
             group = self._samples[part], self._of.lacking[part]
+            # Merging takes all that is in the other one.
+            copy = _core.Partial.loads(partial.dumps())
             if group in self._running:
-                self._running[group].merge(partial)
+                self._running[group].merge(copy)
             else:
-                self._running[group] = _core.Partial.loads(partial.dumps())
+                self._running[group] = copy
             if part in self._open:
                 self._open[part].merge(partial)
             else:
@@ -191,7 +193,12 @@ class _Total:
                     values[index] = value
         return list(_core.Partial.joined(values).results())
 
-    def dumps(self) -> bytes:
+    @property
+    def is_full(self) -> bool:
+        """See Partial. No worker fills it."""
+        return False
+
+    def dumps(self, before: bytes = b"") -> bytes:
         """Nobody is handed it."""
         raise NotImplementedError
 

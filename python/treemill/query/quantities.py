@@ -103,7 +103,10 @@ class Hist:
             for axis, expr in zip(axes, self.exprs, strict=True)
         ]
         if self.sample is None:
-            return {"kind": "hist", "axes": fills, "weight": _json(self.weight)}
+            weight = _json(self.weight)
+            asked: dict[str, object] = {"kind": "hist", "axes": fills, "weight": weight}
+            has_squares = self.weight is None or self.storage == "Weight"
+            return asked if has_squares else {**asked, "squares": False}
         sample, weight = self.sample.to_json(), _json(self.weight)
         return {"kind": "profile", "axes": fills, "sample": sample, "weight": weight}
 

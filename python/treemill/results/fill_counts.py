@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hist import Hist
     from numpy.typing import NDArray
 
@@ -49,13 +51,14 @@ def fills_of(histogram: Hist) -> float:
 
 
 def note_cancelled(
-    histogram: Hist, sums: NDArray[np.float64], of_squares: NDArray[np.float64]
+    histogram: Hist, sums: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
 ) -> None:
-    """Notes the weighted sums of a profile's sample and its squares, if weights of a bin cancel."""
+    """Notes the weighted sums of a profile's sample and its squares, which `sums` gives, if weights
+    of a bin cancel."""
     weights, squares = _weights(histogram.view(flow=True))
     if squares is not None and ((weights == 0) & (squares != 0)).any():
         bins = weights.copy(), squares.copy()
-        histogram.__dict__[_CANCELLED] = bins, (sums, of_squares)
+        histogram.__dict__[_CANCELLED] = bins, sums()
 
 
 def cancelled_of(histogram: Hist) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

@@ -323,7 +323,7 @@ class ProfileSums:
     def note(self, histogram: Hist, place: tuple[Any, ...]) -> None:
         """Notes the sums with the histogram that has them in its bins. `place`: where its bins are
         among ROOT's."""
-        note_cancelled(histogram, self.total[place], self.of_squares[place])
+        note_cancelled(histogram, lambda: (self.total[place], self.of_squares[place]))
 
 
 def contents(stored: Model, dimensions: int) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from .._system.memory import give_back
 from ..data.luminosity import sections_of
 from ..data.rows import CollectedRows
 from ..errors import QueryError
@@ -33,13 +34,22 @@ if TYPE_CHECKING:
     from boost_histogram.axis import Axis as UserAxis
     from numpy.typing import ArrayLike, NDArray
 
+    from treemill import _core
+
     from ..data.luminosity import LumiSections
     from ..query.axis_specification import AxisSpecification
     from ..query.booking import Array
     from ..query.node import Booking
     from ..query.planning import Plan
 
-__all__ = ["BookedHistograms", "booked_value", "categories", "result", "value_by_dataset"]
+__all__ = [
+    "BookedHistograms",
+    "are_large",
+    "booked_value",
+    "categories",
+    "result",
+    "value_by_dataset",
+]
 
 # The histograms of a booking, one for each variation and sample: made empty, before there is
 # anything to put into them, and filled with the core's results. Knows the classes of hist and
@@ -68,36 +78,81 @@ class BookedHistograms:
         self._unfilled: dict[tuple[str | None, str], _Unfilled] = {}
 
     def prepare(self, dataset: str | None, variation: str) -> None:
-        """Makes an empty histogram, which `filled` fills."""
-        self._unfilled[dataset, variation] = self._empty()
+        """Makes an empty histogram, which `filled` fills. Of a large one it takes no memory before
+        that: workers need it meanwhile."""
+        unfilled = self._unfilled[dataset, variation] = self._empty()
+        if unfilled.view.nbytes >= _LARGE:
+            give_back(unfilled.view)
 
     def filled(self, dataset: str | None, variation: str, raw: object) -> hist.Hist:
         """A histogram that the caller owns. `dataset`: one of a fileset's. `raw`: the core's
-        arrays, which have the shape of the histogram with its flow bins."""
-        assert isinstance(raw, dict)
+        bins, which have the shape of the histogram with its flow bins. Those of a large one are
+        freed as they are put into the histogram: they cannot be used again."""
+        bins = cast("_core.Bins", raw)
         wanted = self._wanted
         unfilled = self._unfilled.pop((dataset, variation), None)
         histogram, view = self._empty() if unfilled is None else unfilled
-        fields = _FIELDS.get(wanted.storage)
-        if fields is None:
-            is_count = wanted.weight is not None and wanted.storage in COUNTS
-            view[...] = _whole(raw["values"], wanted.storage) if is_count else raw["values"]
-        else:
-            for theirs, ours in fields.items():
-                # Without weights each value has weight 1, and 1 is its square.
-                view[theirs] = raw[_UNWEIGHTED.get(ours, ours) if wanted.weight is None else ours]
+        is_count = wanted.weight is not None and wanted.storage in COUNTS
+        fields = _FIELDS.get(wanted.storage, _PLAIN)
+        if wanted.weight is None:  # each value has weight 1, and 1 is its square
+            fields = {theirs: _UNWEIGHTED.get(ours, ours) for theirs, ours in fields.items()}
+        # Those of weights that cancel are asked for below.
+        sums = wanted.weight is not None and wanted.sample is not None
+        check = partial(_whole, storage=wanted.storage) if is_count else None
+        _Filling(bins, fields, check, frees=not sums).fill(view)
         if wanted.weight is not None:
-            note_fills(histogram, raw["fills"])
-            if "sums" in raw:
-                note_cancelled(histogram, raw["sums"], raw["sums_of_squares"])
+            note_fills(histogram, bins.fills)
+            if sums:
+                note_cancelled(histogram, lambda: (bins["sums"], bins["sums_of_squares"]))
         return histogram
 
     def _empty(self) -> _Unfilled:
         import hist
+        import numpy as np
 
         axes, storage = [make() for make in self._axes], self._storage()
         histogram = hist.Hist(*axes, storage=storage, name=self._wanted.name, label=self._label)
-        return _Unfilled(histogram, histogram.view(flow=True))
+        return _Unfilled(histogram, np.asarray(histogram.view(flow=True)))
+
+
+class _Filling:
+    """Puts bins into the view of a histogram in which all is 0, in pieces of some MB: each is there
+    twice for a moment, and not the whole histogram. Fields of other names than views have are in
+    arrays by themselves."""
+
+    def __init__(
+        self,
+        bins: _core.Bins,
+        fields: Mapping[str | None, str],
+        check: Callable[[Array], Array] | None,
+        *,
+        frees: bool,
+    ) -> None:
+        """`fields`: the bins' names of fields, by the view's; None: the view has no fields.
+        `check` gives what is put there. `frees`: whether bins are freed that are there."""
+        self._bins = bins
+        self._fields = fields
+        self._check = check
+        self._frees = frees
+
+    def fill(self, view: Array, first: int = 0) -> None:
+        """Fills a part of the view whose first bin is this one, in C order."""
+        if 8 * view.size <= _PIECE or not view.ndim:
+            for theirs, ours in self._fields.items():
+                part = self._bins.part(ours, first, first + view.size)
+                if part is None:
+                    continue
+                part = part.reshape(view.shape)
+                to = view if theirs is None else view[theirs]
+                to[...] = part if self._check is None else self._check(part)
+            if self._frees:
+                self._bins.free_before(first + view.size)
+            return
+        row = view.size // len(view)
+        rows = _PIECE // (8 * row)
+        for start in range(0, len(view), max(rows, 1)):
+            piece = view[start : start + rows] if rows else view[start]
+            self.fill(piece, first + start * row)
 
 
 def _whole(sums: ArrayLike, storage: str) -> NDArray[np.float64]:
@@ -116,8 +171,14 @@ def _whole(sums: ArrayLike, storage: str) -> NDArray[np.float64]:
 _EXACT = 2.0**53
 """The number below which each sum of whole numbers is exact in double precision."""
 
+_PIECE = 4 << 20
+"""Bytes of a field that are put into a histogram at a time."""
+_LARGE = 16 << 20
+"""Bytes of a result that takes longer to make than to give its memory back meanwhile."""
+
 # The core's names for the fields of a storage.
-_FIELDS = {
+_PLAIN: Mapping[str | None, str] = {None: "values"}
+_FIELDS: Mapping[str, Mapping[str | None, str]] = {
     "Weight": {"value": "values", "variance": "variances"},
     "Mean": {"count": "weights", "value": "means", "_sum_of_deltas_squared": "deltas"},
     "WeightedMean": {
@@ -174,6 +235,21 @@ def _maker(spec: AxisSpecification, name: str, label: str) -> Callable[[], UserA
     if spec["kind"] == "boolean":
         return partial(make.Boolean, **named)
     raise AssertionError(f"only the user makes an axis of kind {spec['kind']}")
+
+
+def are_large(raw: object) -> bool:
+    """Whether the core's results of a pass have so many bins that there should be no others beside
+    the user's."""
+    return _bins(raw) * 8 >= _LARGE
+
+
+def _bins(raw: object) -> int:
+    if isinstance(raw, list):
+        return sum(map(_bins, raw))
+    if isinstance(raw, Mapping):  # by dataset
+        return sum(map(_bins, raw.values()))
+    shape: Sequence[int] | None = getattr(raw, "shape", None)
+    return 0 if shape is None else math.prod(shape)
 
 
 _RawMoments = tuple[int, float, float, float | None, float]

@@ -7,6 +7,7 @@ from .coverage import Coverage, Missing, Ranges, gaps, joined, ranges_of
 from .entities import Range, WorkerGone
 from .events import (
     FAILED,
+    FULL,
     REFUSED,
     Action,
     Collect,
@@ -64,6 +65,7 @@ from .worker_counters import PER_DECADE, SECONDS, Monitored, Monitoring, WorkerC
 
 __all__ = [
     "FAILED",
+    "FULL",
     "MEASURES",
     "OPENINGS",
     "PER_DECADE",

@@ -110,10 +110,11 @@ class FileFailed:
 @frozen
 class PacketDone:
     """Answer to Process: the packet's entries up to `stop` are in the worker's partial, which is
-    not committed yet. `stop` is less than the packet's own if the worker was told to stop. `ahead`
+    not committed yet. `stop` is less than the packet's own if the worker ended early. `ahead`
     is that of FileOpened, as it is now. `begun`: the number of the packet that was reserved for the
     worker, if the worker begins that now; then this event asks for nothing. `spent`: what the
-    worker has measured. `steps`: what it did, if that is kept."""
+    worker has measured. `steps`: what it did, if that is kept. `is_full`: the worker's partial has
+    no more room until it is committed."""
 
     worker: int
     packet: int
@@ -123,6 +124,7 @@ class PacketDone:
     begun: int | None = None
     spent: Spent | None = None
     steps: Sequence[Step] = ()
+    is_full: bool = False
 
 
 @frozen
@@ -142,7 +144,8 @@ class PacketFailed:
 class FilesDone:
     """Answer to ProcessFiles: as many of the files as there are `entries`, which are theirs, are in
     the worker's partial, from the first one on; the last of them up to `stop`, which is less than
-    its entries if the worker was told to stop. `ended`: why no further one is. After `FAILED` the
+    its entries if the worker was told to stop or its partial is full. `ended`: why no further one
+    is. After `FAILED` the
     worker has thrown its partial away, and all that it had done and not committed is void."""
 
     worker: int
@@ -155,6 +158,8 @@ class FilesDone:
 
 REFUSED = "refused"
 """The next file is not one that is processed so: it is large, unusual, or cannot be opened."""
+FULL = "full"
+"""The worker's partial has no more room until it is committed."""
 FAILED = "failed"
 """The next file failed, and the partial may hold a part of it."""
 

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from .assignment import Assignment
 from .coverage import joined
 from .entities import File, Range, Totals, WorkerGone, WorkerState
 from .events import (
+    FULL,
     Action,
     Collect,
     Collected,
@@ -42,6 +44,7 @@ from .events import (
     MergerJoined,
     MergerLeaving,
     MergerLost,
+    Packet,
     PacketDone,
     PacketFailed,
     Process,
@@ -417,8 +420,10 @@ class Packetizer(View):
                 self._small_files.took(event.seconds + worker.opened_in)
             worker.opened_in = 0.0
         has_more_room = self._note_share(event, now)
+        if event.is_full:
+            worker.last_commit = -inf
         if rest is not None:
-            self._recovery.put_back(packet.file, rest, packet.attempt, None)
+            self._put_rest(worker, packet, rest, goes_on=event.is_full)
         if event.begun is None:
             self._feeding.feed(worker, now, actions)
         else:
@@ -426,9 +431,21 @@ class Packetizer(View):
         if losers or rest is not None or has_more_room:
             self._feeding.feed_idle(now, actions)
 
+    def _put_rest(self, worker: WorkerState, packet: Packet, rest: Range, *, goes_on: bool) -> None:
+        """Puts back what a worker has left of a packet. `goes_on`: it had to commit first, and has
+        the bytes of what follows, so that it keeps that; unless others have nothing else to do."""
+        state, number = self._state, worker.number
+        is_free = not (worker.leaving or state.idle or state.ending.reason is not None)
+        if goes_on and is_free and number not in state.ledger.promises:
+            state.ledger.promise(number, packet.file, rest, packet.attempt)
+        else:
+            self._recovery.put_back(packet.file, rest, packet.attempt, None)
+
     def _files_done(self, event: FilesDone, now: float, actions: list[Action]) -> None:
         worker = self._state.workers[event.worker]
         came_back = self._small_files.done(worker, event)
+        if event.ended == FULL:
+            worker.last_commit = -inf
         has_more_room = self._note_share(event, now)
         self._feeding.feed(worker, now, actions)
         if came_back or has_more_room:

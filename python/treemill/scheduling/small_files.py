@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from .entities import File, WorkerState
-from .events import FAILED, FilesDone, ProcessFiles
+from .events import FAILED, REFUSED, FilesDone, ProcessFiles
 from .recovery import Recovery
 from .state import State
 
@@ -104,7 +104,7 @@ class SmallFiles:
         if count and event.stop < event.entries[-1]:
             span = (event.stop, event.entries[-1])
             self._recovery.put_back(files[count - 1].number, span, 1, None)
-        refused = count < len(files) and bool(event.ended)
+        refused = count < len(files) and event.ended == REFUSED
         self._alone(files[count : count + refused])
         self._put_back(files[count + refused :])
         state.refused_in_a_row = 0 if count else state.refused_in_a_row + refused

@@ -23,7 +23,13 @@ from ..query.node import Booking
 from ..query.planning import NOMINAL, Plan, extents, plan
 from ..query.quantities import Hist
 from ..query.specification import Specification
-from ..results.values import BookedHistograms, booked_value, categories, value_by_dataset
+from ..results.values import (
+    BookedHistograms,
+    are_large,
+    booked_value,
+    categories,
+    value_by_dataset,
+)
 from ..workers.query_task import PartialByPart, QueryTask
 from ..workers.task import Task
 from ..workers.workload import no_entries
@@ -302,9 +308,13 @@ class BookingRun(Computation[tuple[object, ...]]):
         files = [file for file, *_ in self.spans or ()]
         return files.index(first) if first in files else 0 if files else first
 
+    def is_large(self, raw: list[object]) -> bool:
+        """See Computation."""
+        return are_large(raw)
+
     def values(self, raw: list[object], course: Course) -> tuple[object, ...]:
         """See Computation."""
-        return tuple(self._value(booking, raw) for booking in self.bookings)
+        return tuple([self._value(booking, raw) for booking in self.bookings])
 
     def _value(self, booking: Booking, raw: list[object]) -> object:
         plan, histograms = self._plan, self._histograms_of(booking)

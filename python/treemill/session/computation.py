@@ -115,6 +115,11 @@ class Computation(ABC, Generic[Result]):
         """What the user gets, from the results of the last pass; None: nothing was committed. Is
         called once, after the end."""
 
+    def is_large(self, raw: list[object]) -> bool:
+        """Whether these results, of the last pass, take so much memory that what the pass has
+        merged should go before `result` makes others of them."""
+        return False
+
     def prepare(self) -> Iterator[None]:
         """Makes containers for the results, one after another, while workers work."""
         return iter(())

@@ -249,7 +249,8 @@ class Query(Generic[Result]):
         Returns
         -------
         result
-            As `result` gives it; None before there are any results, and if the wait is over.
+            As `result` gives it; None before there are any results, and if the wait is over. Of a
+            large one that `result` has given, the same object.
 
         Examples
         --------
@@ -261,6 +262,8 @@ class Query(Generic[Result]):
         if self._pass is None or not self.account.final_phase or not self._assumed.is_certain():
             return None  # also before all files are known to be what the pass takes them for
         raw = self._merged.results(within)
+        if raw is None and self._result:  # a large one, of which there is no other
+            return self._result[0]
         return None if raw is None else self._computes.values(raw, self._course())
 
     def measured(self, name: str) -> object:
@@ -382,6 +385,7 @@ class Query(Generic[Result]):
 
     def final(self, partial: bool = False) -> Result:
         """The result of a query that is done. `partial`: also one that others have stopped."""
+        raw = None
         try:
             self._raise_what_is_wrong()
             if self._ending is not None and not partial:
@@ -389,11 +393,15 @@ class Query(Generic[Result]):
             if self._skip_errors and self._state is QueryState.RUNNING:
                 self.account.warn_of_missing()
             raw = None if self._result else self._merged.results()
+            if raw is not None and self._computes.is_large(raw):
+                self._merged = MergedPartial()  # `raw` has what was in it
             with self._lock:
                 if not self._result:
                     self._result.append(self._computes.result(raw, self._course()))
                 return self._result[0]
-        except BaseException:
+        except BaseException as error:
+            if raw is not None and self._error is None and self._merged.results() is None:
+                self._error = _given_up(error)
             if not self._result:
                 self._computes.fail(self._merged, self._course())
             raise
@@ -555,6 +563,13 @@ _STATES = {
     QueryState.STOPPED: "stopped",
     QueryState.ABORTED: "aborted",
 }
+
+
+def _given_up(error: BaseException) -> BaseException:
+    """The error of a query of which nothing is left after an error in making its large result."""
+    if isinstance(error, Exception):
+        return error
+    return TreemillError("making the result was interrupted, and nothing is left of it: run again")
 
 
 def _recording_of(options: RunOptions, pool: Pool) -> Recording | None:

@@ -120,26 +120,34 @@ class OutputPartial:
         self.learned: tuple[Key, frozenset[str]] | None = None
         """What is to be remembered of the selector in the process that gets this."""
 
+    @property
+    def is_full(self) -> bool:
+        """See Partial. A selector commits when it should: its bookings grow meanwhile."""
+        return False
+
     def merge(self, other: OutputPartial) -> None:
         """See Partial."""
         self.output = merge(self.output, other.output)
         if self.bookings is not None and other.bookings is not None:
             self.bookings.merge(other.bookings)
 
-    def dumps(self) -> bytes:
+    def dumps(self, before: bytes = b"") -> bytes:
         """See Partial."""
         import cloudpickle
 
         bookings = None if self.bookings is None else self.bookings.dumps()
         data: bytes = cloudpickle.dumps((self.output, bookings, self.learned), protocol=5)
-        return data
+        return before + data if before else data
 
     @staticmethod
-    def loads(data: bytes, load: Callable[[bytes], Partial] | None = None) -> OutputPartial:
-        """Rebuilds a partial from its `dumps()`. `load` rebuilds the bookings' partial."""
+    def loads(
+        data: bytes, load: Callable[[bytes], Partial] | None = None, first: int = 0
+    ) -> OutputPartial:
+        """Rebuilds a partial from its `dumps()`, which begins at `first`. `load` rebuilds the
+        bookings' partial."""
         import pickle
 
-        output, bookings, learned = pickle.loads(data)
+        output, bookings, learned = pickle.loads(memoryview(data)[first:])
         if learned is not None:
             remember(*learned)
         return OutputPartial(output, None if load is None else load(bookings))

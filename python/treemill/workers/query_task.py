@@ -242,6 +242,11 @@ class PartialByPart:
     def __init__(self, parts: Mapping[Part, Partial]) -> None:
         self.parts = dict(parts)
 
+    @property
+    def is_full(self) -> bool:
+        """See Partial."""
+        return any(part.is_full for part in self.parts.values())
+
     def merge(self, other: PartialByPart) -> None:
         """See Partial."""
         for name, part in other.parts.items():
@@ -255,14 +260,17 @@ class PartialByPart:
         """One item: a mapping of parts to their results. A part without entries may be lacking."""
         return [{name: part.results() for name, part in self.parts.items()}]
 
-    def dumps(self) -> bytes:
+    def dumps(self, before: bytes = b"") -> bytes:
         """See Partial."""
-        return pickle.dumps({name: part.dumps() for name, part in self.parts.items()})
+        parts = {name: part.dumps() for name, part in self.parts.items()}
+        return before + pickle.dumps(parts)
 
 
-def load_by_part(data: bytes, loads: Callable[[bytes], Partial]) -> PartialByPart:
-    """Rebuilds a partial from the bytes of its `dumps`; `loads` is that of the parts."""
-    return PartialByPart({name: loads(part) for name, part in pickle.loads(data).items()})
+def load_by_part(data: bytes, first: int, loads: Callable[[bytes], Partial]) -> PartialByPart:
+    """Rebuilds a partial from the bytes of its `dumps`, which begin at `first`; `loads` is that of
+    its parts."""
+    parts: dict[Part, bytes] = pickle.loads(memoryview(data)[first:])
+    return PartialByPart({name: loads(parts.pop(name)) for name in list(parts)})
 
 
 class ApartWorkload(Forwarding[Partial]):
@@ -465,10 +473,13 @@ class QueryTask:
         query = PerFile(specification)
         return QueryWorkload(query, self._chain, self._workers, remember=self._remember)
 
-    def load(self, data: bytes) -> Partial:
+    def load(self, data: bytes, first: int = 0) -> Partial:
         """Rebuilds a partial of the core's, with rows if the query has some."""
-        is_apart = self._apart or self._lacking is not None
-        return load_by_part(data, self._load) if is_apart else self._load(data)
+        if self._apart or self._lacking is not None:
+            return load_by_part(data, first, self._load)
+        return self._load(data, first)
 
-    def _load(self, data: bytes) -> Partial:
-        return load(data, _core.Partial.loads) if self._sinks else _core.Partial.loads(data)
+    def _load(self, data: bytes, first: int = 0) -> Partial:
+        if self._sinks:
+            return load(data, first, _core.Partial.loads)
+        return _core.Partial.loads(data, first)

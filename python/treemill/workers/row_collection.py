@@ -108,13 +108,17 @@ class _RowsPartial:
         for store in stores.values():
             store.discard()
 
+    @property
+    def is_full(self) -> bool:
+        return self.core.is_full
+
     def merge(self, other: _RowsPartial) -> None:
         self.core.merge(other.core)
         for index, rows in self.rows.items():
             rows.merge(other.rows[index])
 
-    def dumps(self) -> bytes:
-        return pickle.dumps((self.core.dumps(), self.rows))
+    def dumps(self, before: bytes = b"") -> bytes:
+        return before + pickle.dumps((self.core.dumps(), self.rows))
 
     def results(self) -> list[object]:
         """The core's results, with `CollectedRows` for rows."""
@@ -130,9 +134,10 @@ def _table(columns: Sequence[Column]) -> Table:
     return Table({column.name: column for column in columns})
 
 
-def load(data: bytes, loads: Callable[[bytes], _core.Partial]) -> _RowsPartial:
-    """Rebuilds a partial from the bytes of its `dumps`; `loads` is the core's."""
-    core, rows = pickle.loads(data)
+def load(data: bytes, first: int, loads: Callable[[bytes], _core.Partial]) -> _RowsPartial:
+    """Rebuilds a partial from the bytes of its `dumps`, which begin at `first`; `loads` is the
+    core's."""
+    core, rows = pickle.loads(memoryview(data)[first:])
     partial = _RowsPartial(loads(core), {})
     partial.rows = rows
     return partial
@@ -227,7 +232,8 @@ class Collecting:
                 ended = self._bound.run(at, stop, partial.core, control)
                 reached = stop if ended is None else int(ended)
                 partial.take((self._file, at), partial.core.take_rows())
-                if reached >= stop or reached == at or control.stopped:
+                is_over = reached >= stop or reached == at or control.stopped
+                if is_over or partial.is_full:
                     return reached
                 at = reached
         finally:

@@ -167,7 +167,9 @@ class _BoundSelector:
         del asked  # what was not taken is not wanted any more
         if self._bookings is not None and partial.bookings is not None:
             reached = stop if ended is None else ended
-            self._bookings.run(start, reached, partial.bookings, self._uncounted)
+            while start < reached:  # a full partial ends it early
+                ended_at = self._bookings.run(start, reached, partial.bookings, self._uncounted)
+                start = reached if ended_at is None else ended_at
         return ended
 
     def prefetch(self, start: int, stop: int, control: Control) -> None:
@@ -266,9 +268,9 @@ class SelectorTask:
         spans = self._job.spans
         return opaque(workload) if spans is None else opaque(SpanWorkload(workload, spans))
 
-    def load(self, data: bytes) -> OutputPartial:
+    def load(self, data: bytes, first: int = 0) -> OutputPartial:
         """See Task."""
         from .job import OutputPartial  # start-up
 
         bookings = self._job.bookings
-        return OutputPartial.loads(data, None if bookings is None else bookings.load)
+        return OutputPartial.loads(data, None if bookings is None else bookings.load, first)

@@ -51,8 +51,8 @@ class Task(Protocol):
         """Makes or gives the workload of the worker with this number. The caller must give it no
         partials but its own: only the task knows their class."""
 
-    def load(self, data: bytes) -> Partial:
-        """Rebuilds a partial from the bytes of its `dumps()`."""
+    def load(self, data: bytes, first: int = 0) -> Partial:
+        """Rebuilds a partial from the bytes of its `dumps()`, which begin at `first`."""
 
 
 # A task around another one, which does all of it. Classes derived from it change what they differ
@@ -93,9 +93,9 @@ class WrappedTask:
         """See Task."""
         return self._task.workload(number)
 
-    def load(self, data: bytes) -> Partial:
+    def load(self, data: bytes, first: int = 0) -> Partial:
         """See Task."""
-        return self._task.load(data)
+        return self._task.load(data, first)
 
 
 # A task whose workers keep what they do, step by step, for a trace. Knows no step.
@@ -144,6 +144,10 @@ class States:
         return partial.inner
 
 
+_SIZE = 8
+"""Bytes in which the size of the states is written."""
+
+
 class _PartialOfStates:
     """A partial, and the states of the files that it is of. Implements Partial."""
 
@@ -153,6 +157,11 @@ class _PartialOfStates:
         self.files: set[int] = set()
         """The files of which it has entries, by their numbers, until it is finished."""
 
+    @property
+    def is_full(self) -> bool:
+        """See Partial."""
+        return self.inner.is_full
+
     def merge(self, other: _PartialOfStates) -> None:
         """See Partial. Raises ChangedError if the other one is of another state of a file."""
         self.inner.merge(self.states.inner(other))
@@ -161,9 +170,11 @@ class _PartialOfStates:
         """See Partial."""
         return self.inner.results()
 
-    def dumps(self) -> bytes:
+    def dumps(self, before: bytes = b"") -> bytes:
         """See Partial."""
-        return pickle.dumps((self.states.seen, self.inner.dumps()))
+        seen = pickle.dumps(self.states.seen)
+        size = len(seen).to_bytes(_SIZE, "little")
+        return self.inner.dumps(b"".join((before, size, seen)))
 
 
 class OneStateTask(WrappedTask):
@@ -173,10 +184,12 @@ class OneStateTask(WrappedTask):
         """See Task."""
         return opaque(_Workload(super().workload(number)))
 
-    def load(self, data: bytes) -> _PartialOfStates:
+    def load(self, data: bytes, first: int = 0) -> _PartialOfStates:
         """See Task."""
-        seen, inner = pickle.loads(data)
-        return _PartialOfStates(super().load(inner), States(seen))
+        begin = first + _SIZE
+        end = begin + int.from_bytes(data[first:begin], "little")
+        seen = pickle.loads(data[begin:end])
+        return _PartialOfStates(super().load(data, end), States(seen))
 
 
 class _Workload(Forwarding[Partial]):

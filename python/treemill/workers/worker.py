@@ -374,7 +374,10 @@ class Worker(Generic[P]):
         seconds, spent = self._meter.end()
         ahead = self._workload.ahead(packet.file) if is_open else 0
         steps = self._meter.steps
-        return PacketDone(self.number, packet.number, stop, seconds, ahead, None, spent, steps)
+        full = self._partial is not None and self._partial.is_full
+        return PacketDone(
+            self.number, packet.number, stop, seconds, ahead, None, spent, steps, full
+        )
 
     def _run(self, bound: Bound[P], packet: Packet) -> int | None:
         if self._partial is None:

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
 from ..frozen import frozen
-from ..scheduling import FAILED, REFUSED
+from ..scheduling import FAILED, FULL, REFUSED
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -45,14 +45,19 @@ class FileState(Protocol):
 class Partial(Protocol):
     """The results that a worker has accumulated."""
 
+    @property
+    def is_full(self) -> bool:
+        """True if it takes so much memory that it should be committed before more is added."""
+
     def merge(self, other: Self) -> None:
         """Adds another partial of the same task, which must not be used afterwards."""
 
     def results(self) -> list[object]:
         """The results: one value per booking; of a selector its output comes first."""
 
-    def dumps(self) -> bytes:
-        """The partial in bytes, which `Task.load` reads in another process."""
+    def dumps(self, before: bytes = b"") -> bytes:
+        """The partial in bytes, which `Task.load` reads in another process, after these bytes.
+        Large ones are written where they stay: they are not there twice."""
 
 
 P = TypeVar("P", bound=Partial)
@@ -66,7 +71,8 @@ class Bound(Protocol[P]):
 
     def run(self, start: int, stop: int, partial: P, control: Control) -> int | None:
         """Adds the entries `[start, stop)` to the partial. Gives the entry before which it ended if
-        it ended early, for instance because `control` is stopped; else None or `stop`."""
+        it ended early, because `control` is stopped or the partial has no more room until it is
+        committed; else None or `stop`."""
 
     def prefetch(self, start: int, stop: int, control: Control) -> None:
         """Asks for the bytes of entries that will be run later, in one go, and does not wait for
@@ -102,7 +108,8 @@ class Ran(NamedTuple):
     entries: tuple[int, ...] = ()
     """Those of the files that were run, from the first one on."""
     stop: int = 0
-    """The entry before which the last of them ended: its end, unless the run was stopped."""
+    """The entry before which the last of them ended: its end, unless the run was stopped or the
+    partial is full."""
     ended: str = ""
     """Why no further file was run; see FilesDone."""
 
@@ -194,9 +201,10 @@ def one_by_one(
             return partial, Ran(tuple(done), reached, FAILED)
         done.append(max(last - first, 0))
         reached = done[-1] if ended is None else ended - first
-        if reached < done[-1]:
+        if reached < done[-1] or partial.is_full:
             break
-    return partial, Ran(tuple(done), reached)
+    is_full = partial is not None and partial.is_full
+    return partial, Ran(tuple(done), reached, FULL if is_full else "")
 
 
 def go_on(

@@ -44,8 +44,8 @@ def run(core, bound, start, stop):
 
 def same(got, expected):
     """Integers exactly, floats up to what the order of sums changes."""
-    if isinstance(expected, dict):
-        return all(same(got[key], value) for key, value in expected.items())
+    if hasattr(expected, "keys"):
+        return all(same(got[key], expected[key]) for key in expected.keys())  # noqa: SIM118
     if isinstance(expected, (list, tuple)):
         return len(got) == len(expected) and all(map(same, got, expected))
     if isinstance(expected, np.ndarray):
@@ -73,7 +73,7 @@ def test_any_ranges_in_any_order(core, bound, data):
     # Counts, unique values and quantiles do not even round.
     for exact in (0, 6, 7, 10):
         got, expected = merged.results()[exact], whole.results()[exact]
-        if isinstance(expected, dict):
+        if hasattr(expected, "keys"):
             assert (got["values"] == expected["values"]).all()
         else:
             assert got == expected

@@ -457,8 +457,9 @@ class PassWorkers:
         number = worker.number
         event = worker.perform(order)
         while isinstance(order, Process) and isinstance(event, PacketDone):
-            whole = event.stop == order.packet.stop  # else it was told to stop
-            next_packet = self._ahead.take(number) if whole else None
+            # Else it was told to stop, or is to commit.
+            goes_on = event.stop == order.packet.stop and not event.is_full
+            next_packet = self._ahead.take(number) if goes_on else None
             if next_packet is None:
                 break
             packet, soon = next_packet

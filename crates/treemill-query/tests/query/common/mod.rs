@@ -112,6 +112,7 @@ impl Steps {
                 })
                 .collect(),
             weight: weight.map(parse),
+            squares: true,
         })
     }
 
