@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["available", "bytes_of", "give_back", "keep_freed_memory", "limit", "private_bytes", "said_bytes"]
+__all__ = [
+    "available",
+    "bytes_of",
+    "give_back",
+    "keep_freed_memory",
+    "limit",
+    "private_bytes",
+    "said_bytes",
+]
 
 # Numbers of bytes as people write them. Pure.
 

@@ -55,12 +55,14 @@ fn check<C: Cell>(
         let mut all = Bins::<C>::new(SHAPE.to_vec(), large);
         for (packet, sent) in packets.iter().zip(sent.iter().cycle()) {
             let mut part = filled(packet, large, of);
-            if *sent {
+            if *sent && large {
                 part = travelled(&part)?;
-                all = travelled(&all)?;
             }
             assert!(all.is_like(&part));
             all.merge(&part);
+        }
+        if large {
+            all = travelled(&all)?;
         }
         Ok(all)
     };
