@@ -42,7 +42,7 @@ impl Bins {
         // Fresh memory is zero, as bins are into which nothing was filled.
         let bytes = PyByteArray::new_with(
             py,
-            (stop - start).saturating_mul(size_of::<f64>()),
+            stop.saturating_sub(start).saturating_mul(size_of::<f64>()),
             |bytes| {
                 let mut places = bytes.chunks_exact_mut(size_of::<f64>());
                 is_filled = self.lock().read(field, start..stop, |value| {

@@ -267,18 +267,18 @@ pub(crate) fn profile(
         fills += kept(cells, last);
         let samples = chunk(sample, at, cells.len(), &mut samples);
         let weights = weight.map(|weight| chunk(weight, at, cells.len(), &mut weights));
-        let pairs = cells.iter().zip(samples).enumerate();
+        let pairs = cells.iter().zip(samples);
         match (bins.small(), weights) {
             (Some(means), Some(weights)) => {
-                for (i, (cell, x)) in pairs {
+                for ((cell, x), weight) in pairs.zip(weights) {
                     // Always there: cells end at `last`.
                     if let Some(to) = means.get_mut(*cell as usize) {
-                        to.add(*x, weights[i]);
+                        to.add(*x, *weight);
                     }
                 }
             }
             (Some(means), None) => {
-                for (_, (cell, x)) in pairs {
+                for (cell, x) in pairs {
                     if let Some(to) = means.get_mut(*cell as usize) {
                         to.count(*x);
                     }

@@ -326,6 +326,27 @@ def test_a_second_run_computes_nothing(files, tmp_path, mode):
         same(two, three)
 
 
+def test_large_histograms_are_remembered_whole(files, tmp_path):
+    """Workers hand on lists of what they filled into them, in more commits than one."""
+    where = tmp_path / "results"
+
+    def booked(paths):
+        axes = [(2100, 0, 200), (2100, 0, 200)]
+        events = tm.dataset(paths, "Events")
+        return [events.hist("MET_pt", "MET_pt", bins=axes), events.hist("MET_pt", bins=axes[0])]
+
+    with tm.connect(workers=2, mode="threads") as session:
+        fresh = session.run(booked(files), progress=False)
+        tm.remember(where)
+        session.run(booked(files[:3]), progress=False)
+        for _ in range(2):
+            found = session.run(booked(files), progress=False)
+            for one, other in zip(found, fresh, strict=True):
+                assert np.array_equal(one.view(flow=True), other.view(flow=True))
+                assert one.sum(flow=True) > 0
+        assert session.report.remembered.found == 2
+
+
 def test_another_process_has_what_is_remembered(files, tmp_path):
     program = (
         "import sys, treemill as tm\n"
