@@ -46,6 +46,12 @@ class Control:
         """It works for no run any more."""
 
 
+class Nothing:
+    """A partial into which nothing is put."""
+
+    is_full = False
+
+
 class Far:
     """A workload, and its one bound, on files that open when they are told to."""
 
@@ -82,7 +88,7 @@ class Far:
         return 70
 
     def partial(self):
-        return []
+        return Nothing()
 
     def run(self, start, stop, partial, control):
         self.say("run", start, stop)
