@@ -351,4 +351,5 @@ fn add_list<C: Cell>(chunks: &mut [Option<Chunk<C>>], list: &List<C>, cells: usi
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests;
