@@ -139,4 +139,5 @@ def test_orphans_are_stopped_and_their_results_stay(connect, events, tmp_path):
     with raises(tm.StoppedError, said="by the cluster"):
         found.result(60)
     assert 0 < found.result(partial=True)["n"] < events.num_entries
-    assert not scheduler_state(again._pool._client, lambda state: list(state._passes))
+    client = again._pool._client
+    until(lambda: not scheduler_state(client, lambda state: list(state._passes)), "it is dropped")
