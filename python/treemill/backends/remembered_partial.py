@@ -104,7 +104,7 @@ class _Total:
     def __init__(self, of: Remembering) -> None:
         self._of = of
         self._running: dict[tuple[str | None, tuple[int, ...]], _core.Partial] = {}
-        """The sums of what was merged, of files of one sample and of which the same is computed."""
+        """The sums of the files all of which is merged, by their sample and what is computed."""
         self._open: dict[int, _core.Partial] = {}
         """The files of which not all is merged."""
         self.kept: dict[int, int] = {}
@@ -116,17 +116,13 @@ class _Total:
         for part, partial in other.parts.items():
             assert isinstance(part, int)
             assert isinstance(partial, _core.Partial)
-            group = self._samples[part], self._of.lacking[part]
-            # Merging takes all that is in the other one.
-            copy = _core.Partial.loads(partial.dumps())
-            if group in self._running:
-                self._running[group].merge(copy)
-            else:
-                self._running[group] = copy
             if part in self._open:
                 self._open[part].merge(partial)
             else:
                 self._open[part] = partial
+
+    def _group(self, file: int) -> tuple[str | None, tuple[int, ...]]:
+        return self._samples[file], self._of.lacking[file]
 
     def keep(self, file: int, entries: int) -> None:
         """Keeps what is computed of a file, all of which is merged. Two commits may each have seen
@@ -136,16 +132,23 @@ class _Total:
         if file in self.kept or (partial is None and entries):
             return
         self.kept[file] = entries
-        if not of.may_keep(file):
-            return
-        values = (
-            [of.nothing[index] for index in indices] if partial is None else partial.dumps_each()
-        )
-        kept = dict(zip(indices, values, strict=True))
-        for sample in of.samples:
-            if file in sample.leaves:
-                mine = {k: kept[index] for index, k in sample.bookings.items() if index in kept}
-                of.there.add(sample.leaves[file], [entries], mine)
+        if of.may_keep(file):
+            values = (
+                [of.nothing[index] for index in indices]
+                if partial is None
+                else partial.dumps_each()
+            )
+            kept = dict(zip(indices, values, strict=True))
+            for sample in of.samples:
+                if file in sample.leaves:
+                    mine = {k: kept[index] for index, k in sample.bookings.items() if index in kept}
+                    of.there.add(sample.leaves[file], [entries], mine)
+        if partial is not None:
+            group = self._group(file)
+            if group in self._running:
+                self._running[group].merge(partial)
+            else:
+                self._running[group] = partial
 
     def results(self) -> list[object]:
         """See Partial."""
@@ -168,7 +171,8 @@ class _Total:
         for sample in self._of.samples:
             for index, key in sample.bookings.items():
                 keys[sample.name][index] = key, sample.found
-        for (name, indices), partial in self._running.items():
+        begun = [(self._group(file), partial) for file, partial in self._open.items()]
+        for (name, indices), partial in [*self._running.items(), *begun]:
             values = dict(zip(indices, partial.dumps_each(), strict=True))
             by_key = {keys[name][i][0]: value for i, value in values.items() if i in keys[name]}
             for index, row in enumerate(by_name[name]):
