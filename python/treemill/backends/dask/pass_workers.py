@@ -198,13 +198,12 @@ class PassWorkers:
         }
         self._ahead = ReservedPackets()
         self._there: dict[int, Worker[Partial]] = {}
-        self._doing: dict[int, DoingThread] = {}
+        self._doing: dict[int, DoingThread] = {}  # by worker
         self._handing: dict[int, Future[None]] = {}
         """Partials on their way to other processes, by worker."""
         self._ordering = threading.Lock()
         self._fetching: dict[int, Future[Read]] = {}
         """What is on its way from other mergers."""
-        self._packets: dict[int, Packet | None] = {}  # in hand, by worker, the last one last
         self._over_told, self._asked_alone = False, -_ASK_SECONDS
         self.memory = begin.memory
         """The most bytes that the pass may take here; None: any number."""
@@ -429,7 +428,6 @@ class PassWorkers:
         while (act := inbox.get()) is not None:
             assert isinstance(act.action, Order)
             target[:] = [act]
-            self._note(number, act.action)
             event = self._perform(worker, act.action)
             if isinstance(event, Committed):  # there was nothing to commit
                 commit(None)
@@ -438,7 +436,6 @@ class PassWorkers:
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(Exception):
                     stream.flush()
-            self._note(number, None)
         del self._there[number], self._doing[number]
         worker.leave()
 
@@ -447,11 +444,11 @@ class PassWorkers:
         number = worker.number
         if isinstance(order, Process):
             self._ahead.begin(number, order.packet)
-        self._packets[number] = order.packet if isinstance(order, Process) else None
+        self._note(number, order)
         try:
             return self._performed(worker, order)
         finally:
-            del self._packets[number]
+            self._note(number, None)
 
     def _performed(self, worker: Worker[Partial], order: Order) -> Event | None:
         number = worker.number
@@ -465,8 +462,6 @@ class PassWorkers:
             packet, soon = next_packet
             self._send_event(replaced(event, begun=packet.number), soon)
             order = Process(number, packet)
-            self._packets.pop(number)
-            self._packets[number] = packet  # the last one
             self._note(number, order)
             event = worker.perform(order)
         return event
@@ -476,7 +471,7 @@ class PassWorkers:
     @property
     def is_at_work(self) -> bool:
         """True if a worker carries out an order."""
-        return bool(self._packets)
+        return any(each.order is not None for each in self.doing().values())
 
     def tell_over(self, over: Over) -> None:
         """The pass takes too much memory, or may do so."""
@@ -490,10 +485,11 @@ class PassWorkers:
             self._around.send_message(OverMemory(self.name))
             return
         self._over_told = True
+        begun = sorted(self.doing().items(), key=lambda each: each[1].since)
         in_hand = [
-            (worker, packet)
-            for number, packet in list(self._packets.items())
-            if packet is not None and (worker := self._there.get(number)) is not None
+            (worker, each.order.packet)
+            for number, each in begun
+            if isinstance(each.order, Process) and (worker := self._there.get(number)) is not None
         ]
         at_once = f", and for {len(in_hand) - 1} packets before" if len(in_hand) > 1 else ""
         said = (
