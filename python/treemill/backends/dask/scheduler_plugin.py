@@ -219,11 +219,11 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         # A worker that was sent away (scaling down, `--lifetime`) says nothing of its packets.
         self._installation.remove(worker)
         retired = self._scheduler_state.is_leaving(worker)
-        words = "was retired" if retired else "was lost"
+        became = "retired" if retired else "lost"
         self._ownership.totals.workers_lost += not retired
         level = logging.DEBUG if retired else logging.WARNING
-        tell(_log, level, f"worker {words.split()[1]}", address=worker)
-        self._scheduler_state.remove(worker, f"worker {worker} {words}", fault=not retired)
+        tell(_log, level, f"worker {became}", address=worker)
+        self._scheduler_state.remove(worker, f"worker {worker} was {became}", fault=not retired)
         event = self._mail.pop(worker, None)
         if event is not None:
             event.set()
