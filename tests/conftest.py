@@ -7,6 +7,7 @@ import atexit
 import os
 import shutil
 import signal
+import sys
 import tempfile
 
 import pytest
@@ -44,3 +45,12 @@ def pytest_configure():
 def pytest_runtest_call():
     # dask_jobqueue, once a test has imported it, ends the process at Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def no_results_remembered():
+    """A test that asks for results to be remembered asks for itself, not for the tests after it."""
+    yield
+    remembering = sys.modules.get("treemill.session.results_folder")
+    if remembering is not None:
+        remembering._given.clear()

@@ -2,6 +2,7 @@
 changed is computed."""
 
 import importlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -633,8 +634,10 @@ def test_a_file_that_no_worker_has_seen_change_is_not_kept(files, tmp_path, monk
     monkeypatch.setattr(Results, "add", lambda self, data, entries, values: kept.extend(entries))
     tm.remember(tmp_path / "results")
 
-    def replaced(met):
-        os.replace(shutil.copy(files[1], tmp_path / "other"), files[0])
+    number = itertools.count()
+
+    def replaced(met):  # each thread that runs it has a copy of its own
+        os.replace(shutil.copy(files[1], tmp_path / f"other-{next(number)}"), files[0])
         return met
 
     events = tm.dataset(files[:1], "Events")
