@@ -24,6 +24,7 @@
 #   make wheels  the sdist and the wheels that this machine can build, looked through and tried with
 #                TRY="python3.11 python3.14": docs/release.md
 #   make release-check  all of a release that needs no account of a registry: docs/release.md
+#   make changelog  what changes/ has for CHANGELOG.md; VERSION=0.2.0 writes it there
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
 VENV := .venv
@@ -41,7 +42,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TEST_PROCESSES ?= 3
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo docs test test-packages test-programs test-rust test-python test-core test-oldest test-newest servers soak flaky stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda release-check lock clean
+.PHONY: compare demo docs test test-packages test-programs test-rust test-python test-core test-oldest test-newest servers soak flaky stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda release-check changelog lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -242,6 +243,10 @@ release-check: $(VENV)/release/.packages
 	$(MAKE) lint docs
 	$(MAKE) wheels
 	$(VENV)/release/bin/python packaging/conda/build.py --only-render
+
+# The changes of changes/ as a section of CHANGELOG.md: printed, or with VERSION=… written.
+changelog: $(VENV)/release/.packages
+	$(VENV)/release/bin/towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version next)
 
 lock: | $(BIN)/python
 	$(PIP) uv

@@ -19,7 +19,10 @@ READY = {
 
 def found(tags=None, changed="", **files):
     names = {"cargo": CARGO, "changes": CHANGES, "install": "docs/install.md"}
-    names["recipe"] = "packaging/conda/recipe.yaml"
+    names |= {
+        "recipe": "packaging/conda/recipe.yaml",
+        "fragment": "changes/+faster.changed.md",
+    }
     texts = READY | {names[name]: text for name, text in files.items()}
     return [*findings(texts, tags or {}, "abc", changed)]
 
@@ -37,6 +40,7 @@ def test_nothing_stands_against_it():
         ({"changes": "## [Unreleased]\n"}, CHANGES),
         ({"changes": "## [1.2.2] - 2026-12-01\n"}, CHANGES),
         ({"changes": "## [1.2.3]\n"}, CHANGES),
+        ({"fragment": "It is faster."}, "changes/+faster.changed.md"),
         ({"tags": {"v1.2.3": "def"}}, "v1.2.3"),
         ({"changed": " M README.md"}, "README.md"),
     ],

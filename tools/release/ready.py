@@ -16,6 +16,7 @@ __all__ = ["findings", "version"]
 
 REPOSITORY = Path(__file__).parents[2]
 CARGO, CHANGES, HOW = "Cargo.toml", "CHANGELOG.md", "docs/release.md"
+FRAGMENTS = "changes/"
 PLACES = (
     "CITATION.cff",
     "pyproject.toml",
@@ -53,6 +54,9 @@ def findings(
         yield f"{CHANGES}: the first section that is released is not [{number}]"
     elif not re.fullmatch(r" - \d{4}-\d\d-\d\d", released[0][1]):
         yield f"{CHANGES}: [{number}] has no date, as in `## [{number}] - 2026-12-01`"
+    for path in sorted(files):
+        if path.startswith(FRAGMENTS) and path != f"{FRAGMENTS}README.md":
+            yield f"{path}: `make changelog VERSION={number}` moves it into {CHANGES}"
     tag = f"v{number}"
     if tags.get(tag, head) != head:
         yield f"{tag} is the tag of another commit: set the next version in {CARGO}"
@@ -74,7 +78,15 @@ def _changed() -> str:
 
 def read(repository: Path) -> dict[str, str]:
     """The texts that `findings` looks through."""
-    patterns = (CARGO, CHANGES, *PLACES, "README.md", "docs/**/*.md", "docs/llms.txt")
+    patterns = (
+        CARGO,
+        CHANGES,
+        f"{FRAGMENTS}*",
+        *PLACES,
+        "README.md",
+        "docs/**/*.md",
+        "docs/llms.txt",
+    )
     paths = (path for pattern in patterns for path in repository.glob(pattern) if path.is_file())
     return {path.relative_to(repository).as_posix(): path.read_text() for path in paths}
 
