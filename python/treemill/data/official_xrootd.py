@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit
 
+from .._system.process import has_inherited
 from ..errors import MissingPackageError
-from .forks import has_inherited
 
 if TYPE_CHECKING:
     from types import ModuleType

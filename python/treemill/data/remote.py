@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from .._system import shutdown as shutdown  # what is open at the end is given back
 from .._system.cache import prepare
 from ..errors import SourceError, UnsupportedError, without_credentials
 from .identity import Identity

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from .._system import process as process  # before all else: what it notes of forks and of the end
 from .._system.files import whole
 from ..errors import SourceError, sound_path
-from . import forks as forks  # from the beginning: it notes what later forks inherit
 from .identity import FileState, Identity
 from .remote import Remote
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Protocol, cast
 
-from .._system.terminal import in_notebook, wants_bar
+from .._system.process import in_notebook, wants_bar
 from ..errors import QueryError, check_flag, warn
 from ..io_report import IOReport
 from .progress import Progress, histograms, pick

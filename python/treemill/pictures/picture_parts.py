@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
-from .._system.terminal import in_notebook
+from .._system.process import in_notebook
 from ..errors import QueryError
 from .histogram_labels import is_profile, outside, quantity
 

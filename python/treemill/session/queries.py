@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
-from .._system.interrupt import Interrupts
+from .._system.process import Interrupts
 from ..backends.base import Pool
 from ..errors import QueryError, QueryInterrupted, WorkerError
 from ..monitoring.watch import Feedback, SeveralQueries, Watch

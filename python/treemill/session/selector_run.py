@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._system.interrupt import raising
+from .._system.process import raising
 from ..backends.base import Pool, Results
 from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest

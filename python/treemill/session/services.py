@@ -51,7 +51,7 @@ class _Services:
 
     def draw(self, node: Place, wanted: Drawing) -> Hist:
         """Fills a histogram and prints it as text; a notebook draws what it gets."""
-        from .._system.terminal import in_notebook  # start-up
+        from .._system.process import in_notebook  # start-up
         from ..pictures.text_histogram import show  # start-up
         from .draw import drawn  # start-up
 

@@ -24,7 +24,7 @@ from typing import NoReturn
 
 from ..._system.cache import turn_off
 from ..._system.memory import limit, private_bytes
-from ..._system.shutdown import close_servers
+from ..._system.process import close_servers
 from ...errors import traceback_of
 from ...frozen import replaced
 from ...scheduling import (
