@@ -146,7 +146,7 @@ def load(path: str) -> Recorded:
 
 def _root(path: str) -> Recorded:
     from ..dataset import dataset  # start-up
-    from ..monitoring.root_file import ABOUT, TREE  # start-up
+    from ..monitoring.file import ABOUT, TREE  # start-up
 
     facts = dataset(path, tree=ABOUT).arrays().to_list()
     about = About.of_json({each["name"]: json.loads(each["value"]) for each in facts})

@@ -14,7 +14,7 @@ from ..frozen import replaced
 from . import source
 from .entry_ranges import starts
 from .foreign import Foreign, joined
-from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, IndexNames
+from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Index, IndexNames
 
 if TYPE_CHECKING:
     from .array_columns import ArrayColumns
@@ -52,8 +52,6 @@ def aligned(
     """The alignment of a friend to a chain with files of these sizes and with these columns.
     `title`: the chain's name for messages; `reshuffled`: the path of a file of it whose entries
     have no order."""
-    from .entry_index import Index  # heavy: numpy
-
     ours, others = starts(sizes), friend.chain
     theirs = starts(others.entries)
     names = friend.index_names(set(columns))

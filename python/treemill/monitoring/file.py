@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +17,10 @@ from .recorded import COLUMNS, About, Recorded, Row, of_columns
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["check", "write"]
+    from ..writing.branches import BranchValues
+    from ..writing.file import RootFile
+
+__all__ = ["ABOUT", "TREE", "check", "write"]
 
 # Writes a trace to a Parquet file, and reads one. Needs pyarrow, which is an extra.
 
@@ -156,14 +160,55 @@ def read_chrome(path: str) -> Recorded:
     return of_columns(columns, about)
 
 
-def _root(path: str, recorded: Recorded) -> None:
-    from .root_file import write as root_written  # heavy: numpy
+# Writes a trace to a ROOT file: the TTree `PerfStats`, a row each, and the TTree `PerfAbout`, a
+# name and a value each. ROOT, uproot and treemill read them.
 
-    root_written(path, recorded)
+TREE = "PerfStats"
+ABOUT = "PerfAbout"
+_LETTERS = {float: "D", int: "L", str: "C", bool: "O"}
+
+
+def root_written(path: str, recorded: Recorded) -> None:
+    """Writes the file."""
+    from ..writing.file import Codec, RootFile  # heavy: numpy
+
+    with closing(RootFile(path, os.path.basename(path), Codec("zlib", 1))) as file:
+        _write_trees(file, recorded)
+
+
+def _write_trees(file: RootFile, recorded: Recorded) -> None:
+    from ..writing.branches import OutputBranch  # heavy: numpy
+    from ..writing.tree import TreeWriter  # heavy: numpy
+
+    branches = [OutputBranch(name, _LETTERS[kind]) for name, kind in COLUMNS.items()]
+    tree = TreeWriter(file, TREE, branches, "events of a query")
+    for chunk in recorded.chunks():
+        columns = recorded.columns(chunk.start, chunk.stop)
+        tree.extend({name: _values(kind, values) for name, kind, values in columns}, len(chunk))
+    tree.close()
+    about = recorded.about.to_json()
+    names = [OutputBranch("name", "C"), OutputBranch("value", "C")]
+    facts = TreeWriter(file, ABOUT, names, "the query as a whole")
+    values = [json.dumps(value) for value in about.values()]
+    facts.extend({"name": _values(str, list(about)), "value": _values(str, values)}, len(about))
+    facts.close()
+
+
+def _values(kind: type, values: Sequence[Any]) -> BranchValues:
+    import numpy as np
+
+    from ..writing.branches import BranchValues  # heavy: numpy
+
+    if kind is not str:
+        types = {float: np.float64, int: np.int64, bool: np.bool_}
+        return BranchValues(np.array(values, types[kind]))
+    texts = [value.encode() for value in values]
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    return BranchValues(np.frombuffer(b"".join(texts), np.uint8), offsets)
 
 
 _WRITERS: dict[str, Callable[[str, Recorded], None]] = {
-    ".root": _root,
+    ".root": root_written,
     ".parquet": parquet_written,
     ".json": chrome_written,
 }

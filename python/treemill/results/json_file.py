@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 
 from .._system.files import parsed, whole
 from ..errors import FormatError, SourceError
-from .result_tree import Json, ResultGroup, ResultLeaf, ResultTree, unsupported
-from .uhi_description import described, from_description
+from .result_tree import (
+    Json,
+    ResultGroup,
+    ResultLeaf,
+    ResultTree,
+    described,
+    from_description,
+    unsupported,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,16 @@ import numpy as np
 from ..errors import FormatError, SourceError, UnsupportedError, first_line, warn
 from .fill_counts import note_fills
 from .json_file import decoded, encoded
-from .result_tree import Json, ResultGroup, ResultLeaf, ResultTree, first_few, unsupported
+from .result_tree import (
+    Json,
+    ResultGroup,
+    ResultLeaf,
+    ResultTree,
+    described,
+    first_few,
+    from_description,
+    unsupported,
+)
 from .root_histograms import (
     ROOT_AXES,
     ProfileSums,
@@ -29,7 +38,6 @@ from .root_histograms import (
     is_profile,
     root_histogram,
 )
-from .uhi_description import described, from_description
 
 if TYPE_CHECKING:
     from hist import Hist

@@ -27,12 +27,13 @@ from .result_tree import (
     ResultGroup,
     ResultLeaf,
     ResultTree,
+    described,
     first_few,
+    from_description,
     rebuilt,
     result_tree,
     unsupported,
 )
-from .uhi_description import described, from_description
 
 if TYPE_CHECKING:
     from h5py import Dataset, Group

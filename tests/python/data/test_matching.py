@@ -7,8 +7,8 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.data.entry_index import Index
 from treemill.data.entry_ranges import parts_between, ranges_of_clusters, starts
+from treemill.data.friend_columns import Index
 from treemill.errors import QueryError
 
 from tests.raising import raises
