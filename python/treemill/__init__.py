@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .query.booking import Booking
     from .query.cutflow import Cut, CutFlow
     from .query.node import Node
-    from .query.snapshot_target import SnapshotFile
+    from .query.rows import SnapshotFile
     from .results.by_dataset import ByDataset
     from .results.file_output import FileOutput
     from .results.listing import CutTable, cut_table
@@ -153,7 +153,7 @@ _MODULES = {
     "OnnxModel": "functions.onnx",
     "TreeModel": "functions.trees",
     "model": "functions.models",
-    "SnapshotFile": "query.snapshot_target",
+    "SnapshotFile": "query.rows",
     "Variations": "results.variations",
     "Selector": "workers.selector",
     "ChangedError": "errors",

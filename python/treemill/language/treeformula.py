@@ -1,6 +1,6 @@
 """Rewrites what TTreeFormula has and Python has not: functions with `$`, functions of `TMath::` and
 other namespaces, `c ? a : b`, `@x.size()`, `x[]`, and methods of ROOT's vectors. What means
-something else once it is parsed is in parser.py.
+something else once it is parsed is in syntax_tree.py.
 
 Pure: pieces of text to pieces of text, each with its place in the user's own. Knows brackets and
 commas, no grammar, no branch and no type.

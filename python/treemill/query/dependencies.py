@@ -15,7 +15,7 @@ from typing import Any, cast
 from ..frozen import frozen
 from ..language.expression import Expression, words
 from ..language.function_registry import ExternalFunction
-from .specification import NumberedStep, PlacedBooking, Specification
+from .planning import NumberedStep, PlacedBooking, Specification
 from .steps import Relations, mention
 
 __all__ = ["Dependencies", "dependencies", "difference", "restricted"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .axes import Bins, Range
     from .booking import Array
     from .description import Description
-    from .snapshot_target import Fill, SnapshotFile
+    from .rows import Fill, SnapshotFile
 
 __all__ = ["Values"]
 
@@ -186,7 +186,7 @@ class Values(Located):
         --------
         >>> skim = events.filter("nMuon >= 2").snapshot("skim.root", ["Muon_pt"], compression="lz4")
         """
-        from .snapshot_target import (  # start-up  # start-up
+        from .rows import (  # start-up  # start-up
             SnapshotTarget,
             branch_columns,
             check_target,

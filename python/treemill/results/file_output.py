@@ -18,7 +18,7 @@ from ..data.file_tree import UNORDERED
 from ..data.kinds import Kind, Kinds, number
 from ..data.rows import Store, Stored
 from ..errors import QueryError, SourceError, check_flag, local_path, writing
-from ..query.snapshot_target import check_tree, compression_of
+from ..query.rows import check_tree, compression_of
 from .parts import claim, hidden_folder, remove, remove_if_empty
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ..data.kinds import Kind, Kinds
 from ..data.rows import CollectedRows
 from ..errors import QueryError, UnsupportedError, writing
 from ..frozen import replaced
-from ..query.snapshot_target import Fill, Number, SnapshotFile, SnapshotTarget, unfit
+from ..query.rows import Fill, Number, SnapshotFile, SnapshotTarget, unfit
 from ..writing.file import Codec, string
 from ..writing.tables import chunks
 

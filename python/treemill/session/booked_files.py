@@ -17,8 +17,7 @@ from ..errors import QueryError, SourceError, UnsupportedError, warn, writing
 from ..frozen import replaced
 from ..query.node import Booking
 from ..query.planning import Plan
-from ..query.rows import Rows, Snapshot
-from ..query.snapshot_target import SnapshotFile, SnapshotTarget, branch_name, titles_of
+from ..query.rows import Rows, Snapshot, SnapshotFile, SnapshotTarget, branch_name, titles_of
 from ..results.by_dataset import ByDataset
 from ..results.parts import claim, client_here, hidden_folder, remove
 

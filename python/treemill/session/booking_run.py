@@ -20,9 +20,8 @@ from ..monitoring.report import FromMemory
 from ..query.axes import AutomaticAxis, FixedAxis, GrowingAxis
 from ..query.axis_ranges import automatic_axis
 from ..query.node import Booking
-from ..query.planning import NOMINAL, Plan, extents, plan
+from ..query.planning import NOMINAL, Plan, Specification, extents, plan
 from ..query.quantities import Hist
-from ..query.specification import Specification
 from ..results.values import (
     BookedHistograms,
     are_large,

@@ -31,7 +31,7 @@ from ..query.planning import relations_in
 if TYPE_CHECKING:
     from ..checkpoint.results import Results
     from ..data.chain import Chain
-    from ..query.specification import Specification
+    from ..query.planning import Specification
     from ..workers.query_task import Lacking
 
 __all__ = ["Pieces", "pieces"]

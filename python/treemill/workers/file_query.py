@@ -23,7 +23,7 @@ from ..errors import QueryError, TreemillError, UnsupportedError, quoted
 from ..language.expression import constant, mentions, parse, words
 from ..language.function_registry import TREE_WEIGHT
 from ..language.tokens import ALIAS
-from ..query.specification import Specification, SpecifiedRelations
+from ..query.planning import Specification, SpecifiedRelations
 from ..query.steps import Define
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from ..data.rows import Sink
 from ..errors import QueryError, UnsupportedError
 from ..language.expression import column
 from ..query.node import Booking, Node, steps_to
-from ..query.planning import plan
+from ..query.planning import Specification, plan
 from ..query.rows import Arrays
-from ..query.specification import Specification
 from ..query.steps import Define, Vary
 from .file_query import PerFile
 from .row_collection import Collecting

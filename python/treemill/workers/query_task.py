@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .._core import Control
     from ..data.chain import Chain
     from ..errors import SourceError
-    from ..query.specification import Specification
+    from ..query.planning import Specification
     from .file_query import PerFile
     from .row_collection import Taken
     from .workload import FileState, Span, Workload

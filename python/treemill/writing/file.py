@@ -89,7 +89,7 @@ class Buffer:
             yield
 
 
-# The compression of bytes in ROOT files. `query/snapshot_target.py` checks names and levels.
+# The compression of bytes in ROOT files. `query/rows.py` checks names and levels.
 
 _CLASSES = {"zlib": "ZLIB", "lzma": "LZMA", "lz4": "LZ4", "zstd": "ZSTD"}
 

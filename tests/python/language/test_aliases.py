@@ -6,7 +6,7 @@ import pytest
 from treemill import QueryError
 from treemill.language.expression import mentions, parse, words
 from treemill.language.tokens import ALIAS
-from treemill.query.specification import Specification
+from treemill.query.planning import Specification
 from treemill.workers.file_query import needed
 
 from tests.raising import raises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from treemill.errors import QueryError
-from treemill.query.specification import Specification
+from treemill.query.planning import Specification
 from treemill.workers.file_query import KEPT, _kept, compiled
 
 

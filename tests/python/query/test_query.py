@@ -5,8 +5,7 @@ import hist
 import pytest
 from treemill.errors import QueryError
 from treemill.query.node import Node, Origin
-from treemill.query.planning import extents, plan
-from treemill.query.specification import Specification
+from treemill.query.planning import Specification, extents, plan
 
 from tests.raising import raises
 

@@ -389,7 +389,7 @@ def test_counters_are_those_of_their_lists(session, tmp_path):
 
 
 def test_titles_of_branches_are_kept(tmp_path):
-    from treemill.query.snapshot_target import titles_of
+    from treemill.query.rows import titles_of
 
     class Branch:
         def __init__(self, title):
