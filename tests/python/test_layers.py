@@ -77,7 +77,7 @@ ASKS_ABOUT_FILES = {
     *("data/bridge.py", "data/official_xrootd.py"),  # servers, for the core
     "results/parts.py",
     "results/file_output.py",
-    *("checkpoint/folder.py", "checkpoint/results.py"),
+    *("checkpoint/digest.py", "checkpoint/folder.py", "checkpoint/results.py"),
     "session/session.py",
     "backends/dask/resumption.py",
     "facility",

@@ -33,7 +33,7 @@ from ..workers.workload import Partial
 if TYPE_CHECKING:
     from treemill._core import Control
 
-    from .checkpoint_writer import Checkpointing, CheckpointWriter
+    from .merged_partial import Checkpointing, CheckpointWriter
     from .remembered_partial import RememberedPartial, Remembering
 
 __all__ = [

@@ -11,6 +11,7 @@ import builtins
 import dis
 import functools
 import hashlib
+import os
 import sys
 import sysconfig
 import types
@@ -21,7 +22,7 @@ from typing import Protocol, TypeAlias
 
 from ..errors import UnsupportedError
 
-__all__ = ["by_attribute", "certain_digest", "digest"]
+__all__ = ["by_attribute", "certain_digest", "digest", "evaluator", "versions"]
 
 # Which code a name stands for: digests of the user's own modules with those that they import, and
 # the versions of installed packages. A module counts as the user's own if it lies outside of
@@ -580,3 +581,50 @@ def _certain_content(cell: types.CellType, value: types.FunctionType) -> object:
 
 def _title(value: types.FunctionType) -> str:
     return "a lambda" if value.__name__ == "<lambda>" else value.__name__
+
+
+# What computes results, as a text: what is remembered of another one is not taken. Versions of
+# treemill, of its core as it is on this machine, and of the packages that read columns or run
+# models for it.
+
+_COMPUTING = ("numpy", "awkward", "uproot", "numba", "onnxruntime")
+
+
+def versions() -> dict[str, str]:
+    """Those of treemill and Python, by their names."""
+    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    return {"treemill": _installed("treemill") or "of the sources", "Python": python}
+
+
+@cache
+def evaluator() -> str:
+    """The text. It is equal for equal installations."""
+    from .. import _core  # heavy: core
+
+    core = os.stat(str(_core.__file__))
+    known = versions() | {name: _installed(name) or "none" for name in _COMPUTING}
+    parts = [f"{name} {version}" for name, version in known.items()]
+    return " ".join([*parts, str(core.st_size), str(core.st_mtime_ns), _sources()])
+
+
+def _installed(package: str) -> str | None:
+    """The version of an installed package; None: it is not there, or runs from its sources."""
+    from importlib.metadata import PackageNotFoundError, version  # start-up
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _sources() -> str:
+    """What the Python part is, where it is not as its version says: a checkout is edited."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if {"site-packages", "dist-packages"} & set(package.split(os.sep)):
+        return ""
+    newest = 0
+    for folder, _, names in os.walk(package):
+        for name in names:
+            if name.endswith(".py"):
+                newest = max(newest, os.stat(os.path.join(folder, name)).st_mtime_ns)
+    return f"sources {newest}"

@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..backends.base import Pass, Pool
-from ..backends.checkpoint_writer import Checkpointing
+from ..backends.merged_partial import Checkpointing
 from ..checkpoint import digest
 from ..data.rows import Sink
 from ..errors import QueryError, TreemillError, UnsupportedError

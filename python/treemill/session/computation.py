@@ -18,7 +18,7 @@ from ..workers.workload import Span
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from ..backends.checkpoint_writer import Checkpointing
+    from ..backends.merged_partial import Checkpointing
     from ..backends.remembered_partial import Remembering
     from ..data.chain import Chain
     from ..monitoring.report import FromMemory

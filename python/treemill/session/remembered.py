@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .._system.evaluator import evaluator
 from ..backends.remembered_partial import Remembering, Sample
+from ..checkpoint import evaluator
 from ..checkpoint.totals import tree_of
 from ..data import source
 from ..data.foreign import LOCAL_ENTRY, NUMBERING

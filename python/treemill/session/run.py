@@ -34,7 +34,7 @@ from .query_account import Account
 from .subset import useful_workers
 
 if TYPE_CHECKING:
-    from ..backends.checkpoint_writer import Checkpointing
+    from ..backends.merged_partial import Checkpointing
     from ..backends.remembered_partial import Remembering
     from ..data.chain import Chain
     from ..query.booking import Booking

@@ -8,7 +8,6 @@ and how they are described; knows no pass and no worker.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +15,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
 from ..backends.base import Pool
-from ..backends.checkpoint_writer import Checkpointing
-from ..checkpoint import Fingerprint, Folder, Wanted, by_attribute, digest
+from ..backends.merged_partial import Checkpointing
+from ..checkpoint import Fingerprint, Folder, Wanted, by_attribute, digest, versions
 from ..data.source import is_far
 from ..errors import SourceError, UnsupportedError
 from ..workers.selector import Selector, commits_only_at_end, given_for
@@ -51,7 +50,7 @@ class QueryCheckpoint:
         there is no data. `parts`: digests of what is computed. `check` raises an error about a
         partial that cannot be kept. Raises what is wrong with the checkpoint."""
         wanted = Wanted(
-            Fingerprint(_versions(), {**parts, **_described(chain, spans)}),
+            Fingerprint(versions(), {**parts, **_described(chain, spans)}),
             *_files(chain, spans),
         )
         checkpoint = self.folder.checkpoint(f"{self.number}-{name}", wanted)
@@ -88,16 +87,6 @@ def refuse_end_worker(selector: Selector) -> None:
             "they are done: checkpoint= would keep nothing. Do in end what end_worker does, or "
             "leave checkpoint= out"
         )
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version  # start-up
-
-    try:
-        own = version("treemill")
-    except PackageNotFoundError:  # it runs from its sources
-        own = "of the sources"
-    return {"treemill": own, "Python": f"{sys.version_info[0]}.{sys.version_info[1]}"}
 
 
 def _described(chain: Chain | None, spans: Sequence[Span] | None) -> dict[str, str]:
