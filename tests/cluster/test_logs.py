@@ -6,7 +6,7 @@ import signal
 
 import pytest
 import treemill as tm
-from treemill._system.user_key import user_key
+from treemill._system.files import user_key
 
 from tests.waiting import until
 

@@ -1,5 +1,6 @@
 """Files of this machine: they take their names when they are complete, and older ones stay until
-then; documents in JSON that others have written, with bounds; and where relative paths begin.
+then; documents in JSON that others have written, with bounds; where relative paths begin; and the
+user's own key, which lies in one.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import IO, BinaryIO
 
-from ..errors import QueryError, local_path, writing
+from ..errors import QueryError, SourceError, local_path, writing
 
 __all__ = [
     "new_file",
@@ -20,6 +22,7 @@ __all__ = [
     "picture_file",
     "remove_left",
     "unpacked",
+    "user_key",
     "whole",
     "whole_file",
     "working_folder",
@@ -196,3 +199,55 @@ def picture_file(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, str]]
     yield picture, os.path.splitext(path)[1][1:]
     with writing(path), whole_file(path) as whole, open(whole, "wb") as file:
         file.write(picture.getbuffer())
+
+
+# The user's own key: a secret that all sessions of one user have and others cannot guess. It says
+# which queries of a shared cluster are the user's.
+
+_KEY_BYTES = 32
+
+
+def user_key() -> str:
+    """The key, from a file that only the user may read (`$XDG_CONFIG_HOME/treemill/key`), which is
+    made if it is not there; without such a folder, one that this process alone has. Raises
+    SourceError if other users may read the file."""
+    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    path = os.path.join(folder, "treemill", "key")
+    try:
+        return _read_key(path) or _made_key(path)
+    except OSError:  # no home, or one that cannot be written to
+        return _of_process()
+
+
+def _read_key(path: str) -> str | None:
+    with suppress(FileNotFoundError), open(path) as file:
+        if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
+            raise SourceError(
+                "other users may read your key, with which they could stop your queries: remove "
+                "it, and the next session makes another one",
+                file=path,
+            )
+        return file.read().strip() or None
+    return None
+
+
+def _made_key(path: str) -> str:
+    import secrets  # start-up
+
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    part = new_file(path, private=True)
+    try:
+        with open(part, "w") as file:
+            file.write(secrets.token_urlsafe(_KEY_BYTES) + "\n")
+        with suppress(FileExistsError):  # another process was faster: its key counts
+            os.link(part, path)
+    finally:
+        os.remove(part)
+    return _read_key(path) or _of_process()
+
+
+@cache
+def _of_process() -> str:
+    import secrets  # start-up
+
+    return secrets.token_urlsafe(_KEY_BYTES)

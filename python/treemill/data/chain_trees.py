@@ -19,7 +19,7 @@ from . import source
 from .assumptions import NO_ASSUMPTIONS, Answer, Assumptions
 from .defaults import ERROR, MissingDefaults
 from .file_tree import FileTree, Sample
-from .location import Location
+from .location import Location, nearest_first
 from .open_tree import OpenTree, ReadyFiles, changed, shared
 from .source import FileState, Identity
 from .uproot_fallback import Known
@@ -469,8 +469,6 @@ def _open_replicas(location: Location, expected: Identity) -> OpenTree:
 def _file_of(location: Location) -> File:
     """A file that lies at several addresses, open. One at this host is read first."""
     from treemill import _core  # heavy: core
-
-    from .own_host import nearest_first  # start-up: most files have one address
 
     prepare()
     replicas = nearest_first(location.replicas)

@@ -21,7 +21,6 @@ from .._system.memory import available
 from .._system.processor import available_cores
 from .exerciser import Size
 from .options import Numbers, SizeList, Some
-from .page_cache import DROPPED, drop_files
 from .reader import Job
 from .reader_pool import ALONE, ReaderReport
 from .scaling.limit_diagnosis import conclusion
@@ -29,7 +28,7 @@ from .scaling.measurements import ResultsFile, rising, save
 from .storage.findings import csv_rows, row_of
 from .storage.matrix import WAYS, WHATS, Matrix, Target, branches, layout, window_of
 from .storage.reading import ReaderOutcome, Reading, reading_of
-from .systems import describe
+from .systems import DROPPED, describe, drop_files
 
 __all__ = ["command", "measured", "targets"]
 

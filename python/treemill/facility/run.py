@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import TreemillError, WorkerError
-from . import page_cache
 from .generate_command import generate
 from .options import Numbers
-from .page_cache import DROPPED, NO_DATA
 from .recipe import Recipe
 from .scaling.breakdown import Breakdown, broken_down, counted
 from .scaling.limit_diagnosis import conclusion
@@ -32,7 +30,17 @@ from .scaling.measurements import (
     save,
 )
 from .standard import EVENTS, Digest, Gaussians, booked, digest, same
-from .systems import HERE, describe, has_dask, is_here, session_on, there_are
+from .systems import (
+    DROPPED,
+    HERE,
+    NO_DATA,
+    describe,
+    drop_caches,
+    has_dask,
+    is_here,
+    session_on,
+    there_are,
+)
 
 if TYPE_CHECKING:
     from ..dataset import Dataset
@@ -107,9 +115,9 @@ class Benchmark:
         baseline: bool = False,
     ) -> Measurement:
         reads = step.query != "cpu"
-        caches = page_cache.NO_DATA
+        caches = NO_DATA
         if reads:
-            caches = page_cache.drop(
+            caches = drop_caches(
                 session, events.files, system, wanted=self.drops, hosts=self._hosts
             )
         began = time.perf_counter()

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from .._system.processor import available_cores
-from . import page_cache
 from .options import Numbers
 from .scaling.limit_diagnosis import conclusion
 from .scaling.measurements import ResultsFile, StorageScan, rising, save
-from .systems import describe, is_here, session_on
+from .systems import DROPPED, describe, drop_caches, is_here, session_on
 
 if TYPE_CHECKING:
     from ..session.session import Session
@@ -149,9 +148,7 @@ def command(
             "remote": any("://" in path for path, _ in files),
         },
         storage=scans,
-        notes=sorted(
-            {f"caches: {each.caches}" for each in scans if each.caches != page_cache.DROPPED}
-        ),
+        notes=sorted({f"caches: {each.caches}" for each in scans if each.caches != DROPPED}),
     )
     path = output or Path(f"storage-{date[:19].replace(':', '')}.json")
     save(results, path)
@@ -175,7 +172,7 @@ def scan(
         with session_on(system, number) as session:
             for count in range(rounds):
                 paths = [path for path, _ in reader.files]
-                caches = page_cache.drop(session, paths, system, wanted=drops)
+                caches = drop_caches(session, paths, system, wanted=drops)
                 seconds, done = _run(session, reader)
                 measured = StorageScan(system, number, count, seconds, done, caches)
                 scans.append(measured)

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from .board import Board
-from .dashboard_page import HEADERS, LOOK_EVERY, REPORT_POLICY, Screen, document, policy
+from .dashboard_page import HEADERS, LOOK_EVERY, REPORT_POLICY, Board, Screen, document, policy
 
 __all__ = ["Dashboard", "Guard", "HttpRequest", "Refusal"]
 

@@ -3,7 +3,6 @@ given by the caller. Has no clock, no thread and no I/O; knows nothing of the re
 its errors."""
 
 from .blame import Blame
-from .coverage import Coverage, Missing, Ranges, gaps, joined, ranges_of
 from .entities import Range, WorkerGone
 from .events import (
     FAILED,
@@ -53,6 +52,7 @@ from .events import (
     WorkerLost,
     WorkerStays,
 )
+from .ledger import Coverage, Missing, Ranges, gaps, joined, ranges_of
 from .measures import MEASURES, Measure, Spent, Step
 from .packetizer import Packetizer
 from .sizing import OPENINGS, PROMISES, Cost, Sizing

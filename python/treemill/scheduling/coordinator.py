@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 from ..errors import without_credentials
 from ..frozen import replaced
-from .coverage import Coverage, Missing, Ranges, ranges_of
 from .events import (
     Action,
     Committed,
@@ -31,6 +30,7 @@ from .events import (
     Stop,
     WorkerLost,
 )
+from .ledger import Coverage, Missing, Ranges, ranges_of
 from .packetizer import Packetizer
 from .sizing import Sizing
 from .state import Policy

@@ -21,29 +21,27 @@ from . import (
     WorkerGone,
     WorkerLost,
 )
-from .lease_messages import (
+from .leases import (
     Asked,
+    Done,
     Downward,
     Ended,
     Failed,
     Grant,
+    KnownSite,
+    KnownSites,
     LeaseEvent,
+    LeaseLedger,
+    Leasing,
     Opened,
     Part,
+    Reach,
     Returned,
     SiteJoined,
     Standing,
     TakeBack,
-    Upward,
-)
-from .leases import (
-    Done,
-    KnownSite,
-    KnownSites,
-    LeaseLedger,
-    Leasing,
-    Reach,
     UnleasedParts,
+    Upward,
     parts_left,
 )
 

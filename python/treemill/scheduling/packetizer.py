@@ -19,7 +19,6 @@ from math import inf
 from typing import Any
 
 from .assignment import Assignment
-from .coverage import joined
 from .entities import File, Range, Totals, WorkerGone, WorkerState
 from .events import (
     FULL,
@@ -60,6 +59,7 @@ from .events import (
     WorkerStays,
 )
 from .feeding import Feeding, Reserves
+from .ledger import joined
 from .merger_choice import MergerChoice
 from .promises import Promises
 from .recovery import Recovery

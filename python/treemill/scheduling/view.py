@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from .coverage import Coverage
 from .entities import Range, Totals
 from .events import Collected, Committed, Packet
-from .ledger import Ledger
+from .ledger import Coverage, Ledger
 from .merger_choice import MergerChoice
 from .state import State
 

@@ -5,7 +5,7 @@ import socket
 import pytest
 from treemill.backends.dask.dask_pass import _at_hosts
 from treemill.data import source
-from treemill.data.own_host import is_own, nearest_first
+from treemill.data.location import is_own, nearest_first
 from treemill.session.run import addresses, located
 
 FAR, NEAR = "root://far.site.org//store/a.root", "root://127.0.0.1//store/a.root"

@@ -7,7 +7,7 @@ import pytest
 from treemill.backends.base import Request, policy_of
 from treemill.backends.sites.pool import LocatedFiles
 from treemill.backends.sites.site import leased_request
-from treemill.scheduling.lease_messages import Part
+from treemill.scheduling.leases import Part
 
 BATCHES = [{0: ["root://one//a"], 2: ["root://two//c"]}, {3: ["root://one//d"]}]
 

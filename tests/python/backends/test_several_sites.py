@@ -16,7 +16,7 @@ from treemill.frozen import replaced
 from treemill.monitoring.summary import summary
 from treemill.monitoring.text import lines
 from treemill.scheduling import Committed, Coverage, FileSize, Missing, joined
-from treemill.scheduling.lease_messages import Failed, Opened, Part
+from treemill.scheduling.leases import Failed, Opened, Part
 from treemill.session.session import Session
 from treemill.workers.workload import Forwarding
 

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
 from treemill.facility.file_maker import FreeSpace, Made, check_room, described
-from treemill.facility.page_cache import CacheDropper, drop, drop_files
 from treemill.facility.recipe import SCHEMAS, Recipe, counts
 from treemill.facility.scaling.breakdown import broken_down
 from treemill.facility.scaling.charts import compared, figures
@@ -21,6 +20,7 @@ from treemill.facility.scaling.measurements import load
 from treemill.facility.scaling.page import page
 from treemill.facility.scan_storage import BlockReader
 from treemill.facility.standard import EVENTS, Gaussians
+from treemill.facility.systems import CacheDropper, drop_caches, drop_files
 from treemill.workers.job import Cycles
 
 from tests.raising import raises
@@ -337,12 +337,15 @@ def test_caches_are_dropped_or_it_is_said_why_not(made, tmp_path):
     assert CacheDropper(files)(None)["failed"] == set()
     assert drop_files([str(tmp_path / "none")]) == "No such file or directory"
     with tm.connect(workers=1) as session:
-        assert drop(session, files, "threads", wanted=True) == "dropped"
-        assert drop(session, files, "threads", wanted=False) == "as they were"
-        assert drop(session, files, "tcp://a:1", wanted=True) == "dropped"
-        assert drop(session, files, "tcp://a:1", wanted=True, hosts=3) == "dropped on 1 of 3 hosts"
-        assert "on servers" in drop(session, ["root://a//b"], "threads", wanted=True)
-        assert "No such file" in drop(session, ["/none"], "tcp://a:1", wanted=True)
+        assert drop_caches(session, files, "threads", wanted=True) == "dropped"
+        assert drop_caches(session, files, "threads", wanted=False) == "as they were"
+        assert drop_caches(session, files, "tcp://a:1", wanted=True) == "dropped"
+        assert (
+            drop_caches(session, files, "tcp://a:1", wanted=True, hosts=3)
+            == "dropped on 1 of 3 hosts"
+        )
+        assert "on servers" in drop_caches(session, ["root://a//b"], "threads", wanted=True)
+        assert "No such file" in drop_caches(session, ["/none"], "tcp://a:1", wanted=True)
 
 
 def test_words_for_wrong_usage(made, tmp_path):

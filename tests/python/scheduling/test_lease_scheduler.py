@@ -18,20 +18,21 @@ from treemill.scheduling import (
     WorkerGone,
     WorkerLost,
 )
-from treemill.scheduling.lease_messages import (
+from treemill.scheduling.lease_scheduler import LeaseScheduler
+from treemill.scheduling.leases import (
     Asked,
     Ended,
     Failed,
     Grant,
+    Leasing,
     Opened,
     Part,
+    Reach,
     Returned,
     SiteJoined,
     Standing,
     TakeBack,
 )
-from treemill.scheduling.lease_scheduler import LeaseScheduler
-from treemill.scheduling.leases import Leasing, Reach
 
 from tests.random_search import examples
 

@@ -10,7 +10,7 @@ import treemill as tm
 import uproot
 from treemill._system import cache as caching
 from treemill._system import memory
-from treemill.facility.page_cache import CacheDropper
+from treemill.facility.systems import CacheDropper
 
 from tests.python.written import write
 from tests.raising import raises

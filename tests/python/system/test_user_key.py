@@ -4,7 +4,7 @@ import os
 import stat
 
 import pytest
-from treemill._system.user_key import user_key
+from treemill._system.files import user_key
 from treemill.errors import SourceError
 
 from tests.raising import raises

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 from tornado.web import Application, RequestHandler
 
-from ...monitoring.board import KeptAccount
-from ...monitoring.dashboard_page import HEADERS, Screen, document, policy
+from ...monitoring.dashboard_page import HEADERS, KeptAccount, Screen, document, policy
 from ...monitoring.progress import Progress
 from ...monitoring.report import Report
 from ...monitoring.worker_histograms import WorkerHistograms

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import dask
 from dask.utils import parse_timedelta
 
-from ..._system.user_key import user_key
+from ..._system.files import user_key
 from ...errors import QueryError, UnsupportedError
 from ...frozen import frozen, replaced
 from ...monitoring.logs import tell

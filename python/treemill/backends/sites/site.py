@@ -24,7 +24,7 @@ from ...scheduling import (
     WorkerLost,
     WorkerSums,
 )
-from ...scheduling.lease_messages import (
+from ...scheduling.leases import (
     Asked,
     Downward,
     Ended,
