@@ -1,5 +1,5 @@
 """`treemill demo`: writes a dataset, runs a query of several histograms over it on all cores,
-prints the results and draws them."""
+prints the results and draws them. `treemill samples`: writes the data of the tutorials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..monitoring.report import Report
     from ..query.node import Booking
 
-__all__ = ["book", "command"]
+__all__ = ["book", "demo", "samples"]
 
 
 @click.command("demo")
@@ -41,9 +41,7 @@ __all__ = ["book", "command"]
     type=click.Path(dir_okay=False, path_type=Path),
     help="The picture; default: demo.png in the folder.",
 )
-def command(
-    folder: Path, files: int, events: int, workers: int | None, output: Path | None
-) -> None:
+def demo(folder: Path, files: int, events: int, workers: int | None, output: Path | None) -> None:
     """Write a dataset, run a query over it on all cores, draw it."""
     from ..dataset import dataset  # start-up
     from ..facility.generate import Recipe, paths, write_dataset  # heavy: numpy
@@ -123,3 +121,25 @@ def _draw(histograms: Mapping[str, Hist], path: Path) -> None:
         click.echo(f"no picture: {error} (pip install 'treemill[plot]')", err=True)
         return
     click.echo(f"picture: {path.resolve()}")
+
+
+@click.command("samples")
+@click.argument("folder", type=NewFolder(), default=Path("samples"))
+@click.option(
+    "--scale",
+    type=click.FloatRange(0, 100, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Multiplies the number of events, and the luminosity of the data.",
+)
+@click.option("--seed", type=int, default=1, show_default=True)
+def samples(folder: Path, scale: float, seed: int) -> None:
+    """Write made-up samples of a small analysis: simulated processes, data, a fileset with their
+    cross sections, scale factors, and a list of certified luminosity sections.
+
+    The folder is "samples" if it is not given. The events have branches as NanoAOD's.
+    """
+    from ..facility.samples import write_samples  # heavy: numpy
+
+    for line in write_samples(folder, scale, seed):
+        click.echo(line)

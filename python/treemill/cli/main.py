@@ -92,13 +92,13 @@ class _Lazy(click.Group):
     """A group with further commands, whose modules are imported when the commands are called."""
 
     COMMANDS: ClassVar = {
-        "demo": ".demo:command",
+        "demo": ".demo:demo",
         "bench": ".bench:bench",
         "cluster": ".cluster:cluster",
         "dataset": ".dataset:dataset",
-        "machine": ".machine:command",
-        "remembered": ".remembered:command",
-        "samples": ".samples:command",
+        "machine": ".machine:machine",
+        "remembered": ".machine:remembered",
+        "samples": ".demo:samples",
         "trace": ".trace:trace",
     }
     HELP: ClassVar = {
