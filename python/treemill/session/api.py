@@ -1,10 +1,7 @@
-"""Sessions as users get them: `connect` makes one, and `run` has one of its own."""
+"""Sessions as users get them: `connect` makes one, and `run` has the default one."""
 
 from __future__ import annotations
 
-import atexit
-import os
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +10,7 @@ from ..errors import QueryError
 from ..monitoring.watch import Feedback
 from ..public_api import short_errors
 from .options import RunKeywords, RunOptions, typed, with_options
-from .session import Session
+from .session import Session, default_session
 
 if TYPE_CHECKING:
     from typing import TypeAlias, Unpack
@@ -193,30 +190,6 @@ def connect(
 
 def _is_whole(number: object, least: int) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number >= least
-
-
-_default: Session | None = None
-_default_lock = threading.Lock()
-
-
-def _begin_anew() -> None:
-    """Forgets the default session in a process that was forked: its threads did not come along."""
-    global _default, _default_lock
-    _default, _default_lock = None, threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
-
-
-def default_session() -> Session:
-    """The session that `treemill.run` and `Booking.value` use: one thread per core."""
-    global _default
-    with _default_lock:
-        if _default is None:
-            _default = connect()
-            atexit.register(_default.close)
-        return _default
 
 
 @typed

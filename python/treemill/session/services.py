@@ -1,12 +1,12 @@
 """The services that datasets and nodes ask for: to run bookings in one pass, to explain the plan of
-a pass, to draw, scan and describe. Modules that read, compute or show are loaded when they are
-first used.
+a pass, to draw, scan and describe. They run in the default session. Modules that read, compute or
+show are loaded when they are first used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..errors import QueryError
 from ..query.booking import Booking, Place
@@ -14,12 +14,15 @@ from ..query.node import Node
 from ..query.quantities import named_columns
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import awkward as ak
     from hist import Hist
 
     from ..data.chain import Chain
     from ..io_report import IOReport
     from ..query.description import Description, Drawing
+    from .options import RunKeywords
 
 __all__ = ["SERVICES"]
 
@@ -28,15 +31,12 @@ class _Services:
     """Implements query.booking.Services."""
 
     def run(self, bookings: Sequence[Booking]) -> None:
-        from .api import run  # heavy: numpy
-
-        run(*bookings)
+        _computed(bookings)
 
     def arrays(self, booking: Booking[ak.Array], start: int | None, stop: int | None) -> ak.Array:
-        from .api import run  # heavy: numpy
-
         entries = None if start is None and stop is None else (start or 0, stop)
-        return run(booking, entries=entries, progress=False)
+        value = _computed([booking], False, entries=entries)
+        return cast("ak.Array", value)
 
     def io_report(self) -> IOReport:
         """Returns what reading took in the last run of this process."""
@@ -82,6 +82,15 @@ class _Services:
         from ..pictures.html import of_value  # start-up
 
         return of_value(title, value)
+
+
+def _computed(
+    bookings: Sequence[Booking], progress: bool | None = None, **options: Unpack[RunKeywords]
+) -> object:
+    from .options import RunOptions  # start-up
+    from .session import default_session  # heavy: numpy
+
+    return default_session().compute(bookings, RunOptions(**options), progress)
 
 
 def _node(place: Place) -> Node:

@@ -1,14 +1,16 @@
 """A session: the user's handle on workers, which are threads of this process or processes, and the
-packages that they have got.
+packages that they have got; and the session that there is by default.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import logging
 import os
 import shutil
 import tempfile
+import threading
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -16,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from .._system.processor import available_cores
 from ..backends.base import Pool, RemoteQuery
 from ..errors import QueryError, SourceError
 from ..frozen import frozen
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from ..monitoring.server import Dashboard
     from .run_checkpoint import QueryCheckpoint
 
-__all__ = ["Session"]
+__all__ = ["Session", "default_session"]
 
 # Packages for workers, as PROOF's PAR files: a folder with modules and data, or a wheel. The name
 # of a package's copy is made from its content, so that workers never meet an old one. Knows files
@@ -503,3 +506,31 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<session of {self.workers} {self._pool.kind}>"
+
+
+# The session of those who make none, on the cores of this machine.
+
+_default: Session | None = None
+_default_lock = threading.Lock()
+
+
+def _begin_anew() -> None:
+    """Forgets the default session in a process that was forked: its threads did not come along."""
+    global _default, _default_lock
+    _default, _default_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
+def default_session() -> Session:
+    """The session that `treemill.run` and `Booking.value` use: one thread per core."""
+    global _default
+    with _default_lock:
+        if _default is None:
+            from ..backends.threads import ThreadPool  # start-up
+
+            _default = Session(ThreadPool(available_cores()))
+            atexit.register(_default.close)
+        return _default

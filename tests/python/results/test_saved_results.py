@@ -12,6 +12,7 @@ import pytest
 import treemill as tm
 import uhi.io.json
 import uproot
+from treemill.session.session import Session
 from uproot.writing import identify
 
 from tests.raising import raises
@@ -359,11 +360,14 @@ def test_without_h5py_the_error_says_what_to_install(tmp_path, monkeypatch):
     ],
 )
 def test_the_bookings_of_all_data_sets_are_computed_in_one_run(paths, tmp_path, monkeypatch, write):
-    from treemill.session import api
-
     runs = []
-    run = api.run
-    monkeypatch.setattr(api, "run", lambda *what: runs.append(what) or run(*what))
+    compute = Session.compute
+
+    def noted(self, what, *how):
+        runs.append(what)
+        return compute(self, what, *how)
+
+    monkeypatch.setattr(Session, "compute", noted)
     one, other = (tm.dataset(paths, tree="Events") for _ in range(2))
     mine = [each.hist("MET_pt", bins=(1, 0, 1e6)) for each in (one, other)]
     not_wanted = one.count()
