@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 
 from ..errors import QueryError, SourceError, local_path
 from .memory import available
@@ -136,21 +137,25 @@ class Cache:
 cache = Cache()
 
 
-def size_of(size: int | str) -> int:
+def size_of(size: object, what: str = "a size", least: int = 0) -> int:
     """A size in bytes, from a number or from a text such as "500 MB" or "1.5 GiB".
 
-    Raises QueryError for anything else."""
-    if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
-        return size
+    Raises QueryError, which begins with `what`, for anything else and for less than `least`.
+
+    >>> size_of("2 GB"), size_of("1.5GiB"), size_of(".5k"), size_of(100)
+    (2000000000, 1610612736, 500, 100)
+    """
+    number = size if isinstance(size, int) and not isinstance(size, bool) else None
     match = _SIZE.fullmatch(size) if isinstance(size, str) else None
     if match is not None:
-        number, unit = match.groups()
-        try:
-            if unit.lower() in _UNITS:
-                return int(float(number) * _UNITS[unit.lower()])
-        except ValueError:
-            pass  # 1.2.3
-    raise QueryError(f'a size is a number of bytes, or "500 MB", or "1.5 GiB", not {size!r}')
+        digits, unit = match.groups()
+        with suppress(KeyError, ValueError):  # 1 ib, 1.2.3
+            number = int(float(digits) * _UNITS[unit.lower()])
+    if number is None or number < least:
+        raise QueryError(
+            f'{what} is a number of bytes, or "500 MB", or "1.5 GiB", not {size!r:.60}'
+        )
+    return number
 
 
 def prepare() -> None:

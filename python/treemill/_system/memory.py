@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -20,33 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "available",
-    "bytes_of",
     "give_back",
     "keep_freed_memory",
     "limit",
     "private_bytes",
     "said_bytes",
 ]
-
-# Numbers of bytes as people write them. Pure.
-
-_UNITS = {"": 1, "b": 1}
-_UNITS |= {f"{letter}{end}": 1000**n for n, letter in enumerate("kmgt", 1) for end in ("", "b")}
-_UNITS |= {f"{letter}i{end}": 1024**n for n, letter in enumerate("kmgt", 1) for end in ("", "b")}
-_AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*")
-
-
-def bytes_of(amount: object) -> int | None:
-    """The bytes that a number, or a text such as "2 GB", means; None if that means none.
-
-    >>> bytes_of("2 GB"), bytes_of("1.5GiB"), bytes_of(100), bytes_of("much"), bytes_of(-1)
-    (2000000000, 1610612736, 100, None, None)
-    """
-    if isinstance(amount, int) and not isinstance(amount, bool):
-        return amount if amount > 0 else None
-    found = _AMOUNT.fullmatch(amount) if isinstance(amount, str) else None
-    unit = None if found is None else _UNITS.get(found[2].lower())
-    return None if found is None or unit is None else int(float(found[1]) * unit) or None
 
 
 def said_bytes(number: float) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
 
-from .._system.memory import bytes_of
+from .._system.cache import size_of
 from ..errors import QueryError, check_flag, check_whole
 from ..workers.packets_and_chunks import COFFEAS_CHUNK
 from .results_folder import results_folder
@@ -183,8 +183,7 @@ def _schema(name: str, value: str | Callable[..., object]) -> None:
 
 
 def _memory(name: str, value: object) -> None:
-    if bytes_of(value) is None:
-        raise QueryError(f'{name} is a number of bytes or a text such as "2 GB", not {value!r:.60}')
+    size_of(value, name, least=1)
 
 
 _CHECKS: Mapping[str, _Check] = {
@@ -238,7 +237,8 @@ class RunOptions:
     @property
     def memory(self) -> int | None:
         """The most bytes that the query may take in each process."""
-        return bytes_of(self.values["memory"])
+        given = self.values["memory"]
+        return None if given is None else size_of(given)
 
     @property
     def whole(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..._system.memory import bytes_of
+from ..._system.cache import size_of
 from ...errors import QueryError
 from ...scheduling import Rules, UserRule
 
@@ -39,8 +39,8 @@ def rules_of(said: Mapping[str, Any], file: str = "treemill.toml") -> Rules:
             "users"
         )
     memory = said.get("memory")
-    if memory is not None and (memory := bytes_of(memory)) is None:
-        raise QueryError(f'{file}: memory is a number of bytes or a text such as "2 GB"')
+    if memory is not None:
+        memory = size_of(memory, f"{file}: memory", least=1)
     if "queries" in said:
         _check("queries", said["queries"], file)
     users = {name: _user_rule(name, each, file) for name, each in said.get("users", {}).items()}
