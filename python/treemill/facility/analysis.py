@@ -12,8 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..errors import TreemillError
-from .reader import cause
-from .reader_pool import ReaderReport
+from .reader_pool import ReaderReport, cause
 from .storage.reading import ReaderOutcome
 
 __all__ = ["run"]

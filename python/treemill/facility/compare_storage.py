@@ -21,8 +21,7 @@ from .._system.memory import available
 from .._system.processor import available_cores
 from .exerciser import Size
 from .options import Numbers, SizeList, Some
-from .reader import Job
-from .reader_pool import ALONE, ReaderReport
+from .reader_pool import ALONE, Job, ReaderReport
 from .scaling.limit_diagnosis import conclusion
 from .scaling.measurements import ResultsFile, rising, save
 from .storage.findings import csv_rows, row_of

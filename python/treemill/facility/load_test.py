@@ -28,8 +28,7 @@ from .compare_storage import targets
 from .load_test_board import LoadTestBoard, LoadTestState
 from .load_tests.job_scheduler import Bounds, JobScheduler, JobType, KillJob, Start, job_types
 from .load_tests.run_summary import JobEnd, LoadTestSummary, line_of
-from .reader import Job, cause
-from .reader_pool import ALONE, ReaderReport
+from .reader_pool import ALONE, Job, ReaderReport, cause
 from .scaling.limit_diagnosis import conclusion
 from .scaling.measurements import ResultsFile, save
 from .storage.matrix import Target

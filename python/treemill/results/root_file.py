@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, SourceError, UnsupportedError, first_line, warn
-from .fill_counts import note_fills
+from .histograms import note_fills
 from .json_file import decoded, encoded
 from .result_tree import (
     Json,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import warn
-from .fill_counts import cancelled_of, fills_of, note_cancelled, note_fills
+from .histograms import cancelled_of, fills_of, note_cancelled, note_fills
 from .result_tree import unsupported
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from ..query.quantities import Flow, Hist, Moments, Quantiles, Sections, Unique
 from ..query.rows import Arrays, Snapshot, Take
 from ..query.steps import Filter
 from .by_dataset import ByDataset
-from .fill_counts import note_cancelled, note_fills
+from .histograms import note_cancelled, note_fills
 from .variations import NOMINAL, Variations
 
 if TYPE_CHECKING:
@@ -403,10 +403,10 @@ def value_by_dataset(
     """The booking's value for each sample of a fileset, or stacked, if that was booked. `raw` is
     what `PartialByDataset` gives; `metadata` is that of all samples. `none` gives the same of no
     entries, for samples that `raw` lacks. `histograms`: see `booked_value`."""
-    (raw_by_dataset,) = cast(Sequence[Mapping[str, list[object]]], raw)
+    (raw_by_dataset,) = cast("Sequence[Mapping[str, list[object]]]", raw)
     lacking: list[object] = []
     if raw_by_dataset.keys() < metadata.keys():
-        (empty,) = cast(Sequence[Mapping[str, list[object]]], none())
+        (empty,) = cast("Sequence[Mapping[str, list[object]]]", none())
         lacking = next(iter(empty.values()))
     values = ByDataset(
         {

@@ -7,6 +7,7 @@ from .entities import Range, WorkerGone
 from .events import (
     FAILED,
     FULL,
+    MEASURES,
     REFUSED,
     Action,
     Collect,
@@ -28,6 +29,7 @@ from .events import (
     HandedOn,
     HandOn,
     Hint,
+    Measure,
     MergerJoined,
     MergerLeaving,
     MergerLost,
@@ -45,6 +47,8 @@ from .events import (
     RefusedFrom,
     RefuseFrom,
     Reserve,
+    Spent,
+    Step,
     Stop,
     Tick,
     WorkerJoined,
@@ -53,7 +57,6 @@ from .events import (
     WorkerStays,
 )
 from .ledger import Coverage, Missing, Ranges, gaps, joined, ranges_of
-from .measures import MEASURES, Measure, Spent, Step
 from .packetizer import Packetizer
 from .sizing import OPENINGS, PROMISES, Cost, Sizing
 from .state import Policy

@@ -24,10 +24,10 @@ from .events import (
     Process,
     ProcessFiles,
     Reserve,
+    Spent,
     WorkerJoined,
     WorkerLost,
 )
-from .measures import Spent
 
 __all__ = [
     "BINS",

@@ -33,10 +33,9 @@ from ..workers.query_task import PartialByPart, QueryTask
 from ..workers.task import Task
 from ..workers.workload import no_entries
 from .booked_files import BookedFiles
-from .computation import Computation, Course, PlannedPass, QueryState
+from .computation import Computation, Course, PlannedPass, QueryState, known_sizes
 from .options import RunOptions
 from .run_checkpoint import QueryCheckpoint
-from .subset import known_sizes
 
 if TYPE_CHECKING:
     from ..data.chain import Chain

@@ -10,10 +10,12 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..backends.base import Pass, Pool, Results
+from ..errors import TreemillError
 from ..frozen import frozen
 from ..scheduling import FileSize
+from ..workers.packets_and_chunks import PacketBoundaries
 from ..workers.task import Task
-from ..workers.workload import Span
+from ..workers.workload import P, Span, Workload
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -32,7 +34,15 @@ else:  # Python's own has no defaults before 3.13
 
     Result = TypeVar("Result", covariant=True)
 
-__all__ = ["Computation", "Course", "PlannedPass", "QueryState", "Result"]
+__all__ = [
+    "Computation",
+    "Course",
+    "PlannedPass",
+    "QueryState",
+    "Result",
+    "known_sizes",
+    "useful_workers",
+]
 
 
 class QueryState(Enum):
@@ -141,3 +151,60 @@ class Computation(ABC, Generic[Result]):
 
     def resume(self, pool: Pool, task: Task) -> None:
         """Rebuilds what was not sent. `task`: of the pass that the workers have."""
+
+
+# The sizes of files that are known before a pass, and for how many workers these have packets.
+
+_MANY = 256
+"""Small files, more of which are not looked at beforehand: that takes as long as to read them."""
+
+
+def known_sizes(
+    chain: Chain,
+    workload: Workload[P],
+    parts: Sequence[Span] | None,
+    workers: int,
+    *,
+    small: bool = False,
+) -> list[FileSize | None]:
+    """Sizes of the files, or of the parts of files, that have been opened before, or that are known
+    from a list with enough clusters for these workers; None for the others. Opens no file. `small`:
+    whether workers may get several files at once; of many, only what a list says is known."""
+    if small and parts is None and len(chain.locations) > _MANY:
+        verified = [location.verified for location in chain.locations]
+        return [None if v is None else FileSize(v.entries, v.clusters) for v in verified]
+    boundaries = PacketBoundaries(workers, len(chain.locations))
+    numbers = range(len(chain.locations)) if parts is None else [file for file, _, _ in parts]
+    known: list[FileSize | None] = []
+    ahead: int | None = None  # what the first of them wants: it is open, and the others are alike
+    for place, number in enumerate(numbers):
+        try:
+            listed, size = chain.sizes.peek(number), None
+            # Where packets may end in a file of few clusters its worker says, which opens it.
+            if listed is not None and (
+                not chain.is_closed(number) or boundaries.are_plenty(len(listed[1]))
+            ):
+                ahead = workload.ahead(place) if ahead is None else 0
+                size = FileSize(*workload.size(place), ahead)
+        except TreemillError:  # the file has gone: the worker that opens it will say so
+            size = None
+        known.append(size)
+    return known
+
+
+def useful_workers(sizes: Sequence[FileSize | None], pool: Pool, share: int = 0) -> int:
+    """The number of the pool's workers that can have a packet each. `share`: the entries that each
+    of several workers of one process should have at least."""
+    size = pool.size
+    share = share if pool.remembers else 0  # these are of this process, and share its lock
+    packets = entries = 0
+    for each in sizes:
+        if each is None:
+            return size
+        if each.entries:
+            packets += 1 + sum(1 for cut in each.cuts if cut < each.entries)
+            entries += each.entries
+        if packets >= size and entries >= share * size:
+            return size
+    most = min(packets, size) if not share else min(packets, size, -(-entries // share))
+    return max(most, 1)

@@ -10,15 +10,28 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
+from operator import index
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    cast,
+    overload,
+)
 
 from .._system.cache import size_of
-from ..errors import QueryError, check_flag, check_whole
-from ..workers.packets_and_chunks import COFFEAS_CHUNK
+from ..errors import QueryError, TreemillError, check_flag, check_whole
+from ..workers.packets_and_chunks import COFFEAS_CHUNK, chunk_of
+from ..workers.workload import Span
 from .results_folder import results_folder
-from .subset import Entries, first_chunks, subset
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -29,9 +42,12 @@ if TYPE_CHECKING:
     from ..query.booking import Booking
     from ..query.node import Bookable
     from ..workers.selector import Processor, Selector
-    from ..workers.workload import Span
 
 __all__ = ["RunKeywords", "RunOptions", "typed", "with_options"]
+
+Entries: TypeAlias = int | tuple[int | None, int | None] | range | slice | None
+"""Entries of a chain: a number from the start, or a pair (start, stop), range or slice, in which
+negative numbers count from the end; None: all."""
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -155,7 +171,7 @@ _DEFAULTS: RunKeywords = {
 }
 
 
-# What options may be; of `entries` and `max_files` the dataset decides (subset.py).
+# What options may be; of `entries` and `max_files` the dataset decides (`subset`).
 
 _Check = Callable[[str, Any], None]
 
@@ -408,4 +424,79 @@ class Run(Protocol):
 
 def typed(run: Callable[..., object]) -> Run:
     """The function itself, to type checkers a `Run`."""
-    return cast(Run, run)
+    return cast("Run", run)
+
+
+# Which entries of a dataset a query goes through: all, those of some files, a range of the chain.
+
+
+def subset(chain: Chain, entries: Entries, max_files: int | None) -> list[Span] | None:
+    """The parts of files that hold these entries; None for all. Opens only the files whose sizes
+    the range of entries depends on."""
+    files = len(chain.locations)
+    if max_files is not None:
+        if isinstance(max_files, bool) or not isinstance(max_files, int) or max_files < 1:
+            raise QueryError(f"max_files must be 1 or more, not {max_files!r}")
+        files = min(files, max_files)
+    if chain.selected is not None:
+        selected = chain.selected
+        chosen = selected if entries is None else selected.sliced(*_range(entries))
+        parts = chosen.parts(chain.sizes.__getitem__)
+        spans: list[Span] = [span for span in parts if span[0] < files]
+        return spans or [(0, 0, 0)]
+    if entries is None:
+        if max_files is None:
+            return None
+        return [(file, 0, None) for file in range(files)]
+    start, stop = _range(entries)
+    return [part for part in chain.parts(start, stop) if part[0] < files] or [(0, 0, 0)]
+
+
+def first_chunks(
+    chain: Chain, spans: Sequence[Span] | None, chunksize: int, most: int, *, skip: bool
+) -> list[Span]:
+    """The parts of files that hold the first `most` chunks of each sample, as coffea's Runner
+    counts them, within `spans` (None: all entries). Opens only the files that these lie in. `skip`:
+    a file that cannot be opened has no chunk; the run that meets it again will name it."""
+    if spans is None:
+        spans = [(file, 0, None) for file in range(len(chain.locations))]
+    seen: Counter[str] = Counter()
+    parts: list[Span] = []
+    for file, first, stop in spans:
+        dataset = chain.constants.file(file).dataset
+        left = most - seen[dataset]
+        if left <= 0:
+            continue
+        try:
+            entries = chain.sizes[file][0]
+        except TreemillError:
+            if not skip:
+                raise
+            parts.append((file, first, stop))
+            continue
+        chunk = chunk_of(entries, chunksize)
+        begin = first // chunk
+        last = min(entries if stop is None else stop, entries, (begin + left) * chunk)
+        parts.append((file, first, max(last, first)))
+        seen[dataset] += max(-(-last // chunk) - begin, 1)
+    return parts or [(0, 0, 0)]
+
+
+def _range(entries: object) -> tuple[int | None, int | None]:
+    if isinstance(entries, int) and not isinstance(entries, bool):
+        if entries < 0:
+            raise QueryError(
+                f"entries={entries} is no number of entries: ({entries}, None) are the last ones, "
+                f"(None, {entries}) all but these"
+            )
+        return 0, entries
+    ends: tuple[object, ...] = ()
+    if isinstance(entries, (range, slice)) and entries.step in (None, 1):
+        ends = entries.start, entries.stop
+    if isinstance(entries, tuple) and len(entries) == 2:
+        ends = entries
+    with suppress(TypeError):
+        if ends:
+            start, stop = (None if end is None else index(end) for end in ends)  # type: ignore[arg-type]
+            return start, stop
+    raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")

@@ -28,10 +28,9 @@ from ..monitoring.worker_histograms import HISTOGRAMS
 from ..scheduling import FileSize, node_of
 from ..workers.task import Task
 from ..workers.workload import Span
-from .computation import Computation, Course, PlannedPass, QueryState, Result
+from .computation import Computation, Course, PlannedPass, QueryState, Result, useful_workers
 from .options import RunOptions
 from .query_account import Account
-from .subset import useful_workers
 
 if TYPE_CHECKING:
     from ..backends.merged_partial import Checkpointing

@@ -29,10 +29,9 @@ from ..workers.selector import ProcessorSelector, Selector, take_booked
 from ..workers.selector_workload import SelectorTask
 from ..workers.task import Task
 from ..workers.workload import Partial, no_entries
-from .computation import Computation, Course, PlannedPass, QueryState
+from .computation import Computation, Course, PlannedPass, QueryState, known_sizes
 from .options import RunOptions
 from .run_checkpoint import QueryCheckpoint, of_selector, refuse_end_worker
-from .subset import known_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

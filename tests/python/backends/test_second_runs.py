@@ -8,7 +8,7 @@ import pytest
 import treemill as tm
 from treemill.scheduling import FileSize, Packetizer, coordinator
 from treemill.session.api import connect
-from treemill.session.subset import useful_workers
+from treemill.session.computation import useful_workers
 from treemill.workers import worker as worker_module
 
 
