@@ -10,7 +10,10 @@ import treemill as tm
 import uproot
 from treemill._system import cache as caching
 from treemill._system import memory
+from treemill._system.cache import size_of
+from treemill.backends.dask.rules import rules_of
 from treemill.facility.systems import CacheDropper
+from treemill.session.options import RunOptions
 
 from tests.python.written import write
 from tests.raising import raises
@@ -330,3 +333,14 @@ def test_a_home_that_is_missing_is_not_made(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "none"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "named"))
     assert cache.metadata_directory == str(tmp_path / "named" / "treemill" / "metadata")
+
+
+def test_sizes_mean_the_same_for_the_cache_for_runs_and_for_operators():
+    for text, size in ((".5 GB", 500_000_000), ("1.5GiB", 1_610_612_736), (100, 100)):
+        assert size_of(text) == RunOptions(memory=text).memory == rules_of({"memory": text}).memory
+        assert size_of(text) == size
+    for wrong in (0, "0 GB", "much", True, -1):
+        with pytest.raises(tm.QueryError):
+            RunOptions(memory=wrong)
+        with pytest.raises(tm.QueryError):
+            rules_of({"memory": wrong})
