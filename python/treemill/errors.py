@@ -14,7 +14,19 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from operator import index
-from typing import SupportsIndex, cast
+from typing import TYPE_CHECKING, SupportsIndex, cast
+
+if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    class Place(TypedDict, total=False):
+        """Where an error is: the keywords that all errors have."""
+
+        file: str | None
+        branch: str | None
+        entries: tuple[int, int] | None
+        offset: int | None
+
 
 __all__ = [
     "ChangedError",
@@ -290,12 +302,9 @@ class QueryError(TreemillError):
         span: tuple[int, int] | None = None,
         suggestions: Iterable[str] = (),
         column: str | None = None,
-        file: str | None = None,
-        branch: str | None = None,
-        entries: tuple[int, int] | None = None,
-        offset: int | None = None,
+        **place: Unpack[Place],
     ) -> None:
-        super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
+        super().__init__(message, **place)
         self.text = text
         self.span = span
         self.column = column
@@ -327,12 +336,9 @@ class WorkerError(TreemillError):
         *,
         worker: str | None = None,
         traceback: str | None = None,
-        file: str | None = None,
-        branch: str | None = None,
-        entries: tuple[int, int] | None = None,
-        offset: int | None = None,
+        **place: Unpack[Place],
     ) -> None:
-        super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
+        super().__init__(message, **place)
         self.worker = worker
         self.traceback = None if traceback is None else without_credentials(traceback)
 
@@ -352,12 +358,9 @@ class StoppedError(TreemillError):
         by: str = "",
         partial_result: object = None,
         report: object = None,
-        file: str | None = None,
-        branch: str | None = None,
-        entries: tuple[int, int] | None = None,
-        offset: int | None = None,
+        **place: Unpack[Place],
     ) -> None:
-        super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
+        super().__init__(message, **place)
         self.by = by
         self.partial_result = partial_result
         self.report = report
