@@ -98,7 +98,8 @@ def told(shown: Sequence[Panel]) -> str:
     """The README's lines."""
     four, whole = shown
     lines = [
-        "| times as fast, one thread | measured |",
+        "| treemill is this many times as fast (as the program in brackets), on one thread "
+        "| measured |",
         "|---|---|",
     ]
     for panel in (four, whole):
