@@ -28,47 +28,47 @@ EVENTS = {
     "worker joined": "a worker can work",
     "worker leaving": "a worker will go, or rest, and gets no more packets",
     "worker stays": "a worker that was to go, or that has rested, gets packets again",
-    "worker lost": "a worker is gone, with what it had not committed",
+    "worker lost": "a worker is gone, and its uncommitted results are lost",
     "file assigned": "a worker got its first packet of a file",
     "file released": "the worker got a packet of another file, or was lost, or the pass ended",
-    "open": "a worker was told to open a file",
-    "file opened": "a worker has opened a file; `seconds`: since it was told to",
+    "open": "the master ordered a worker to open a file",
+    "file opened": "a worker has opened a file; `seconds`: since the order",
     "file failed": "a worker could not open a file",
-    "assigned": "a worker was given a packet",
-    "reserved": "a worker was given a packet to begin when it has done the one in hand",
-    "promised": "a worker was told to fetch a packet's bytes ahead",
-    "forgotten": "a promise was taken back",
-    "packet": "a packet is done; `seconds`: what it took its worker",
+    "assigned": "a worker got a packet",
+    "reserved": "a worker got a packet that it begins when it has completed the present one",
+    "promised": "the master ordered a worker to fetch a packet's bytes ahead",
+    "forgotten": "the master took a promise back",
+    "packet": "a worker has completed a packet; `seconds`: the time that it took",
     "packet failed": "a packet failed",
-    "discard": "a worker has thrown away what it had not committed",
-    "commit": "a worker's packets are handed over; `seconds`: since it was told to; `entries`: all "
-    "of them",
+    "discard": "a worker has thrown away its uncommitted results",
+    "commit": "a worker has handed over its results; `seconds`: since the order; `entries`: the "
+    "sum over its packets",
     "merger joined": "a merger can merge",
-    "merger leaving": "a merger will go, and hands on what it has",
-    "handed on": "another merger has taken over what a merger had; `seconds`: since the merger was "
-    "told to hand it on",
-    "merger lost": "a merger is gone, with what it had not handed over",
-    "merge": "what a worker has committed is merged; `seconds`: the time that took, within that of "
-    "its commit. Without a worker: what a merger had is in the result; `seconds`: since it was "
-    "told to hand it over",
+    "merger leaving": "a merger will go, and hands its partials on",
+    "handed on": "another merger has taken over the partials of a merger; `seconds`: since the "
+    "order",
+    "merger lost": "a merger is gone, and the partials that it had not handed over are lost",
+    "merge": "the partial of a worker is merged; `seconds`: the time of the merge, which is a "
+    "part of the commit's time. If the row has no worker, the partial of a merger is in the "
+    "result; `seconds`: since the order to hand it over",
     "lease": "a site began with a part of the dataset, in sessions of several sites",
-    "lease ended": "a site has processed its part; what it has committed is in the result",
-    "stop": "the query was told to end early",
+    "lease ended": "a site has processed its part, and its committed results are in the result",
+    "stop": "the query must end early",
     "end": "the pass is over",
 }
 """The names of the master's events, and when they happened."""
 STEPS = {
     "bound": "a worker had the file of its packet open, and the query bound to it, for the first "
     "time",
-    "read": "a worker read `ranges` with `bytes` in total from `source`; `seconds`: until the last "
-    "bytes came",
+    "read": "a worker read `ranges` with `bytes` in total from `source`; `seconds`: until the "
+    "last bytes came",
     "wait": "the worker waited for bytes of a server",
     "decompress": "the worker decompressed a basket or page; `bytes`: the size after that",
     "decode": "the worker decoded bytes of a basket or page; `entries`: rows of the column",
     "evaluate": "the worker evaluated the query over a batch, or a selector over a chunk: `start` "
     "to `stop`",
-    "left out": "the number of steps of the packet for which there was no room; `bytes`: the bytes "
-    "of their reads",
+    "left out": "the number of steps of the packet that the trace does not contain; `bytes`: the "
+    "bytes of their reads",
 }
 """The names of workers' steps, in traces that have them, and what they were. Steps inside of others
 are there, too."""
