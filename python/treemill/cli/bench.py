@@ -55,46 +55,47 @@ class _Share(click.ParamType[float]):
     type=_Share(),
     default="30%",
     show_default=True,
-    help="Share of all branches, by their bytes in the file, that is read for every entry.",
+    help="Share of the branches, by their bytes in the file, to read for every entry.",
 )
 @click.option(
     "--prescale",
     type=click.IntRange(0),
     default=50,
     show_default=True,
-    help="Read all branches of every n-th entry; 0: of none.",
+    help="Read all branches of every n-th entry; 0: of no entry.",
 )
 @click.option(
     "--entries",
     type=click.IntRange(0),
     default=1000,
     show_default=True,
-    help="How many entries, from the first on; 0: all.",
+    help="Number of entries to read, from the first one on; 0: all.",
 )
 @click.option(
     "--order",
     type=click.Choice(ORDERS),
     default=ORDERS[0],
     show_default=True,
-    help="Which branches come first, until there are enough.",
+    help="Order in which branches are taken until their share is reached.",
 )
 @click.option(
     "--without",
     multiple=True,
     type=click.Choice(list(SWITCHES)),
-    help="Switch one of the ways to save time off. May be given several times.",
+    help="Switch off one of the ways in which treemill saves time. You may repeat this option.",
 )
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.option(
     "--trace",
     "trace",
     type=click.Path(dir_okay=False, writable=True),
-    help="Write the reads of files on servers to this file, a JSON object on each line.",
+    help="Write the reads of files on servers to this file, as one JSON object on each line.",
 )
 @click.option(
     "--figure",
     type=click.Path(dir_okay=False, writable=True),
-    help="Draw them: offsets in the files against time, coloured by server (treemill[plot]).",
+    help="Draw the reads of files on servers: offsets in the files against time, coloured by "
+    "server (treemill[plot]).",
 )
 def command(
     files: tuple[str, ...],
@@ -107,10 +108,10 @@ def command(
     trace: str | None,
     figure: str | None,
 ) -> None:
-    """Measure how fast files are read as analyses read them, on whatever storage they are.
+    """Measure how fast treemill reads files in the pattern of an analysis, from any storage.
 
-    Some of the branches are read for every entry, and all branches for every n-th entry, as
-    CMSSW's IOExerciser does. What is read is decoded and summed up.
+    The command reads some of the branches for every entry, and all branches for every n-th entry,
+    as CMSSW's IOExerciser does. It decodes the values and sums them up.
     """
     if figure is not None and importlib.util.find_spec("matplotlib") is None:
         raise UnsupportedError("pictures need matplotlib: pip install 'treemill[plot]'")

@@ -24,7 +24,7 @@ _WORKERS = 30
 
 @click.group()
 def cluster() -> None:
-    """Look after the cluster that sessions run on."""
+    """Check and manage a Dask cluster and the queries on it."""
 
 
 @cluster.command()
@@ -37,12 +37,14 @@ def cluster() -> None:
     show_default=True,
     help="Seconds to wait for the scheduler, for the first worker, and for each answer.",
 )
-@click.option("--package", "packages", multiple=True, help="Compare this package's versions, too.")
+@click.option(
+    "--package", "packages", multiple=True, help="Also compare the versions of this package."
+)
 @click.option(
     "--ignore",
     type=click.Choice([*CHECKS]),
     multiple=True,
-    help="Show what this check finds, and do not count it.",
+    help="Show the findings of this check, but do not count them as failures.",
 )
 def check(
     address: str,
@@ -51,12 +53,13 @@ def check(
     packages: tuple[str, ...],
     ignore: tuple[str, ...],
 ) -> None:
-    """Tell whether the workers of a Dask cluster agree, before a query fails an hour in.
+    """Check the workers of a Dask cluster before you run a query on it.
 
-    ADDRESS is the scheduler's, tcp://host:8786. Compared with this process and with one another are
-    versions of Python, treemill and other packages, clocks, users, credentials, variables of the
-    environment, memory, and the space for temporary files. Each FILE must be there for every
-    worker, have the same size, and be readable; workers open it as a ROOT file, and TREE in it.
+    ADDRESS is the address of the scheduler, such as tcp://host:8786. The command compares the
+    workers with this process and with each other: the versions of Python, treemill and other
+    packages, clocks, users, credentials, environment variables, memory, and the space for temporary
+    files. Every worker must see each FILE with the same size and be able to read it; workers open
+    it as a ROOT file, and open TREE in it.
     """
     from ..facility.cluster_facts import gathered  # start-up
 
@@ -84,10 +87,11 @@ def _timeout(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("address")
 @_timeout
 def queries(address: str, timeout: float) -> None:
-    """List the queries that run on a cluster, and the results that wait for their users.
+    """List the queries on a cluster, and the results that wait for their users.
 
-    You see your own queries; an operator sees those of all, and how many bytes workers hold of each
-    result. "asked for" is the time since a session has asked for the query.
+    You see your own queries. An operator sees the queries of all users, and the number of bytes
+    that workers hold of each result. The column "asked for" is the time since a session last asked
+    for the query.
     """
     from ..facility import cluster_queries  # start-up
     from ..pictures.tables import plain  # start-up
@@ -106,10 +110,14 @@ def queries(address: str, timeout: float) -> None:
 @cluster.command()
 @click.argument("address")
 @click.argument("names", metavar="QUERY…", nargs=-1, required=True)
-@click.option("--reason", default="by an operator's command", help="What its user is told.")
+@click.option(
+    "--reason",
+    default="by an operator's command",
+    help="The reason that the user of the query sees.",
+)
 @_timeout
 def stop(address: str, names: tuple[str, ...], reason: str, timeout: float) -> None:
-    """End queries soon. What is done by then stays as the result."""
+    """End queries soon, and keep their results so far."""
     from ..facility.cluster_queries import opened  # start-up
 
     with opened(address, timeout) as there:
@@ -136,10 +144,10 @@ def drop(address: str, names: tuple[str, ...], timeout: float) -> None:
 @click.option("--off", is_flag=True, help="Let new queries begin again.")
 @_timeout
 def drain(address: str, workers: tuple[str, ...], off: bool, timeout: float) -> None:
-    """Send workers away once their work is saved; without WORKER, let no new query begin.
+    """Retire workers when their work is saved; without WORKER, let no new query begin.
 
-    WORKER is an address, a name or a host. Its workers complete their packets, and what they have
-    merged goes to others: no work is repeated. For operators.
+    WORKER is an address, a name or a host. The workers complete their packets and hand the partials
+    that they have merged to other workers, so no work is repeated. This command is for operators.
     """
     from ..facility.cluster_queries import opened  # start-up
 
@@ -155,10 +163,12 @@ def drain(address: str, workers: tuple[str, ...], off: bool, timeout: float) -> 
 
 @cluster.command()
 @click.argument("address")
-@click.option("--seconds", default=5.0, show_default=True, help="To wait for a worker's answer.")
+@click.option(
+    "--seconds", default=5.0, show_default=True, help="Seconds to wait for the answer of a worker."
+)
 @_timeout
 def dump(address: str, seconds: float, timeout: float) -> None:
-    """Tell what each worker of a cluster does now, with the places in its code. For operators."""
+    """Print what each worker of a cluster is doing, with the lines of its code (for operators)."""
     from ..facility.cluster_queries import dump_lines, opened  # start-up
 
     with opened(address, timeout) as there:
@@ -168,11 +178,11 @@ def dump(address: str, seconds: float, timeout: float) -> None:
 
 @cluster.command()
 @click.argument("address")
-@click.option("--interval", default=2.0, show_default=True, help="Seconds between two looks.")
-@click.option("--looks", type=click.IntRange(1), help="End after so many looks.")
+@click.option("--interval", default=2.0, show_default=True, help="Seconds between two updates.")
+@click.option("--looks", type=click.IntRange(1), help="End after this number of updates.")
 @_timeout
 def top(address: str, interval: float, looks: int | None, timeout: float) -> None:
-    """Show the queries and the workers of a cluster while they run. Ctrl-C ends it."""
+    """Show the queries and the workers of a cluster while they run. Ctrl-C ends the command."""
     from ..facility import cluster_queries  # start-up
     from ..pictures.tables import plain  # start-up
 

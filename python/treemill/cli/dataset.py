@@ -198,25 +198,27 @@ def _digest(location: Location, whole: bool) -> bytes:
 
 @click.group()
 def dataset() -> None:
-    """Look after the files of samples."""
+    """Check the files of samples."""
 
 
 @dataset.command()
 @click.argument("fileset")
-@click.option("--tree", help="The tree of files that are listed without one.")
+@click.option("--tree", help="The tree of files for which FILESET names no tree.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False),
-    help="Where the list of sound files is written; else beside FILESET, as NAME.verified.json.",
+    help="The file for the list of sound files; default: NAME.verified.json in the folder of "
+    "FILESET.",
 )
 def verify(fileset: str, tree: str | None, output: str | None) -> None:
-    """Look at all files of a fileset, once, before an analysis runs on them.
+    """Check all files of a fileset before you run an analysis on them.
 
-    FILESET is a JSON file as treemill.fileset takes it, or a path or glob of the files of one
-    sample. Told are files that are missing, truncated or unreadable; files that are there twice, by
-    name, UUID or content; and trees that differ within a sample. The list that is written has the
-    sound files with their entries, clusters and sizes: treemill.fileset and treemill.dataset
-    take it, and open no file to plan. Files that are left out are named in it.
+    FILESET is a JSON file as treemill.fileset takes it, or the path or glob of the files of one
+    sample. The command reports files that are missing, truncated or unreadable, files that the
+    fileset has twice (by name, UUID or content), and trees that differ within a sample. It writes a
+    list of the sound files with their entries, clusters and sizes, which also names the files that
+    it left out. treemill.fileset and treemill.dataset take this list, and then open no file to
+    plan.
     """
     try:
         path = Path(local_path(output)) if output else _beside(fileset)

@@ -28,21 +28,27 @@ __all__ = ["book", "demo", "samples"]
     type=NewFolder(),
     default=Path("demo-data"),
     show_default=True,
-    help="The folder of the dataset, which is written if it is missing.",
+    help="The folder of the dataset. If it is missing, the command writes it.",
 )
 @click.option("--files", type=click.IntRange(1), default=4, show_default=True)
 @click.option(
-    "--events", type=click.IntRange(1), default=500_000, show_default=True, help="Per file."
+    "--events",
+    type=click.IntRange(1),
+    default=500_000,
+    show_default=True,
+    help="Events in each file.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Threads; default: one per core.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Number of threads; default: one for each core."
+)
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The picture; default: demo.png in the folder.",
+    help="The file for the picture; default: demo.png in the folder.",
 )
 def demo(folder: Path, files: int, events: int, workers: int | None, output: Path | None) -> None:
-    """Write a dataset, run a query over it on all cores, draw it."""
+    """Write a dataset, run a query over it on all cores, and draw the results."""
     from ..dataset import dataset  # start-up
     from ..facility.generate import Recipe, paths, write_dataset  # heavy: numpy
     from ..session.api import connect  # heavy: numpy
@@ -130,14 +136,14 @@ def _draw(histograms: Mapping[str, Hist], path: Path) -> None:
     type=click.FloatRange(0, 100, min_open=True),
     default=1.0,
     show_default=True,
-    help="Multiplies the number of events, and the luminosity of the data.",
+    help="Multiply the number of events, and the luminosity of the data, by this factor.",
 )
 @click.option("--seed", type=int, default=1, show_default=True)
 def samples(folder: Path, scale: float, seed: int) -> None:
     """Write made-up samples of a small analysis: simulated processes, data, a fileset with their
     cross sections, scale factors, and a list of certified luminosity sections.
 
-    The folder is "samples" if it is not given. The events have branches as NanoAOD's.
+    The default of FOLDER is "samples". The events have the branches of NanoAOD.
     """
     from ..facility.samples import write_samples  # heavy: numpy
 

@@ -56,10 +56,11 @@ def _lines() -> Iterator[tuple[str, str]]:
 
 @click.command("machine")
 def machine() -> None:
-    """Tell what treemill runs on: the processor's level, memory, versions.
+    """Print the processor's level, the memory and the versions that treemill runs with.
 
-    The core of a wheel for x86-64 is there for several levels of processors, and the best one that
-    this processor has is loaded. TREEMILL_CPU_LEVEL=x86-64 chooses the one for any processor.
+    A wheel for x86-64 contains the core for several levels of processors, and treemill loads the
+    best one that this processor supports. TREEMILL_CPU_LEVEL=x86-64 chooses the core for any
+    processor.
     """
     try:
         lines = list(_lines())
@@ -77,14 +78,20 @@ _DAY = 86400.0
 @click.option(
     "--limit",
     metavar="SIZE",
-    help='Remove what was used least recently, until no more is left: "5 GB", 0 for all.',
+    help='Remove the results that were used least recently, until their size is at most SIZE: "5 '
+    'GB", or 0 to remove all.',
 )
-@click.option("--unused", metavar="DAYS", type=float, help="Remove what was not used for so long.")
+@click.option(
+    "--unused",
+    metavar="DAYS",
+    type=float,
+    help="Remove the results that were not used for this number of days.",
+)
 def remembered(folder: str | None, limit: str | None, unused: float | None) -> None:
-    """List what is remembered of results, and remove what is not used.
+    """List the remembered results, and remove results that are not used.
 
-    FOLDER is what treemill.remember was given; the default is that of TREEMILL_REMEMBER. Results
-    lie there in segments, one or more for each run that has computed something.
+    FOLDER is the folder of treemill.remember; the default is the folder in TREEMILL_REMEMBER. It
+    contains the results in segments, one or more for each run that has computed something.
     """
     results = results_folder() if folder is None else results_in(folder)
     if results is None:

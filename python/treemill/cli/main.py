@@ -102,14 +102,15 @@ class _Lazy(click.Group):
         "trace": ".trace:trace",
     }
     HELP: ClassVar = {
-        "demo": "Write a dataset, run a query over it on all cores, draw it.",
-        "bench": "Measure this machine and treemill on it.",
-        "cluster": "Look after the cluster that sessions run on.",
-        "dataset": "Look after the files of samples.",
-        "machine": "Tell what treemill runs on: the processor's level, memory, versions.",
-        "remembered": "List what is remembered of results, and remove what is not used.",
+        "demo": "Write a dataset, run a query over it on all cores, and draw the results.",
+        "bench": "Measure how fast treemill is on this machine or on a cluster.",
+        "cluster": "Check and manage a Dask cluster and the queries on it.",
+        "dataset": "Check the files of samples.",
+        "machine": "Print the processor's level, the memory and the versions that treemill runs "
+        "with.",
+        "remembered": "List the remembered results, and remove results that are not used.",
         "samples": "Write made-up samples of a small analysis, for the tutorials.",
-        "trace": "Look at the trace of a query.",
+        "trace": "Read the trace of a query.",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -133,17 +134,17 @@ class _Lazy(click.Group):
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="treemill")
 def cli() -> None:
-    """ROOT files to histograms and selections at interactive speed."""
+    """Turn ROOT files into histograms and selections at interactive speed."""
 
 
 @cli.command()
 @click.argument("file", metavar="FILE[:TREE]")
 @click.argument("names", metavar="[GLOB]...", nargs=-1)
 def show(file: str, names: tuple[str, ...]) -> None:
-    """List the branches of a tree: C++ type, how they read, sizes, titles.
+    """List the branches of a tree with their C++ types, readers, sizes and titles.
 
-    GLOBs in quotes choose branches by their names. Without TREE, the branches of the file's only
-    tree are listed; if there are several trees, their names are listed instead.
+    GLOBs in quotes choose branches by their names. Without TREE, the command lists the branches of
+    the file's only tree; if the file has several trees, it lists their names instead.
     """
     from ..dataset import dataset  # start-up
 
@@ -216,23 +217,25 @@ class _Default(click.ParamType[tuple[str, Any]]):
 @click.option(
     "--where",
     metavar="E",
-    help="Only entries (or items) for which this is true; a number is a weight.",
+    help="Take only entries (or items) for which this expression is true. If it is a number, it "
+    "is also a weight.",
 )
 @click.option(
     "--bins",
     type=_Bins(),
     multiple=True,
-    help="Bins and range; N alone finds the range. For two dimensions give it twice: x, then y.",
+    help="Number of bins and range. N alone finds the range. For two dimensions, give the option "
+    "twice: x, then y.",
 )
 @click.option("--weight", metavar="E", help="Weight of each entry.")
-@click.option("--profile", is_flag=True, help='Of "y:x" the mean of y over x.')
+@click.option("--profile", is_flag=True, help='Draw the mean of y against x, for an EXPR "y:x".')
 @click.option("--log", is_flag=True, help="Draw on a logarithmic scale.")
 @click.option(
     "--missing",
     type=_Default(),
     multiple=True,
-    help="What a branch counts as in files that lack it: a number, True, False, None (fills "
-    "nothing) or []. NAME may be a glob. May be given several times.",
+    help="Value of a branch in files that lack it: a number, True, False, None (fills nothing) "
+    "or []. NAME may be a glob. You may repeat this option.",
 )
 @click.option(
     "-o",
@@ -255,9 +258,9 @@ def draw(
 ) -> None:
     """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.
 
-    FILE may be a glob in quotes, and there may be several. EXPR may be "y:x" for two
-    dimensions, "z:y:x" for three, and end in ">>h(100,0,1)". A selection that is a number
-    is a weight.
+    FILE may be a glob in quotes, and you may give several FILEs. EXPR may be "y:x" for two
+    dimensions or "z:y:x" for three, and may end in ">>h(100,0,1)". If the selection is a number, it
+    is also a weight.
     """
     from ..dataset import dataset  # start-up
     from ..language.clike import dimensions  # start-up

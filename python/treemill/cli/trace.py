@@ -17,7 +17,7 @@ __all__ = ["load", "trace"]
 
 @click.group()
 def trace() -> None:
-    """Look at the trace of a query, which run(…, trace="FILE") has written."""
+    """Read the trace of a query, which run(…, trace="FILE") has written."""
 
 
 @trace.command()
@@ -27,7 +27,7 @@ def trace() -> None:
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Lines of the longer tables.",
+    help="Most lines in a table.",
 )
 @click.option(
     "--figure",
@@ -41,7 +41,7 @@ def trace() -> None:
     help="Write figures and tables as one HTML page that works offline (treemill[plot]).",
 )
 def report(file: str, most: int, figure: str | None, html: str | None) -> None:
-    """Tell where the time of a query went: by worker, by file, against time.
+    """Print how a query spent its time: by worker, by file and against time.
 
     FILE is the .root, .parquet or .json file of a trace.
     """
@@ -90,18 +90,20 @@ class _Workers(click.ParamType[tuple[float, bool]]):
     "wanted",
     type=_Workers(),
     multiple=True,
-    help="How many, or 10x for ten times as many as there were. May be given several times.",
+    help="Number of workers, or 10x for ten times the number in the trace. You may repeat this "
+    "option.",
 )
 @click.option(
     "--storage",
     type=click.FloatRange(0, min_open=True),
-    help="MB/s that the storage gives to all workers together; without it, it is no limit.",
+    help="MB/s that the storage delivers to all workers together; without this option, the "
+    "storage is no limit.",
 )
 def replay(file: str, wanted: tuple[tuple[float, bool], ...], storage: float | None) -> None:
-    """Predict what the query would take with other numbers of workers.
+    """Predict the time of the query with other numbers of workers.
 
-    The packetizer hands out the trace's files once more, to simulated workers with the rates and
-    delays that were measured.
+    The packetizer hands out the files of the trace again, to simulated workers with the measured
+    rates and delays.
     """
     from ..facility.replay import replay as replayed  # start-up
     from ..monitoring.summary import summary  # start-up

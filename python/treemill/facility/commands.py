@@ -34,18 +34,18 @@ __all__ = ["bench"]
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The page; default: the first FILE with the suffix .html.",
+    help="The page; default: the name of the first FILE with the suffix .html.",
 )
 @click.option(
     "--figures",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write the figures into this folder, too, as PNG.",
+    help="Also write the figures to this folder, as PNG.",
 )
 def command(files: tuple[Path, ...], output: Path | None, figures: Path | None) -> None:
-    """Make one HTML page of results: figures, tables, and what limits.
+    """Make one HTML page from results: figures, tables, and the limit of the rates.
 
-    The page needs no internet. Several FILEs are compared with the first one. Needs
-    treemill[plot].
+    The page needs no internet. If you give several FILEs, it compares the others with the first
+    one. The command needs treemill[plot].
     """
     if importlib.util.find_spec("matplotlib") is None:
         raise UnsupportedError("figures need matplotlib: pip install 'treemill[plot]'")
@@ -171,7 +171,7 @@ def panels(title: str, done: Iterable[SimulationOutcome]) -> list[Panel]:
 
 @click.group()
 def bench() -> None:
-    """Measure this machine and treemill on it."""
+    """Measure how fast treemill is on this machine or on a cluster."""
 
 
 @bench.command("simulate")
@@ -181,37 +181,38 @@ def bench() -> None:
     "strategies",
     multiple=True,
     type=click.Choice(["treemill", "cold", "adaptive", "base", "static"]),
-    help="The strategy that leads; default: all that differ. May be given several times.",
+    help="The strategy that hands out packets; default: all strategies that differ. You may "
+    "repeat this option.",
 )
 @click.option(
     "--nodes",
     multiple=True,
     type=click.IntRange(1),
-    help="The number of nodes, instead of the scenario's own. May be given several times.",
+    help="The number of nodes, instead of the scenario's number. You may repeat this option.",
 )
 @click.option(
     "--workers",
     multiple=True,
     type=click.IntRange(1),
-    help="About this many workers, instead of a number of nodes. May be given several times.",
+    help="About this number of workers, instead of a number of nodes. You may repeat this option.",
 )
 @click.option(
     "--width",
     type=click.IntRange(1),
-    help="The threads of each worker, which share its packets; default: one.",
+    help="The number of threads of each worker, which share its packets; default: one.",
 )
 @click.option(
     "--roots",
     type=click.IntRange(0),
-    help="A merger on each node, which join at the end until this many are left; a client fetches "
-    "what these have. 0: they do not join.",
+    help="Put a merger on each node. At the end, mergers join until this number is left, and a "
+    "client fetches their partials. 0: mergers do not join.",
 )
 @click.option(
     "--fetch",
     type=click.FloatRange(0),
-    help="Seconds to fetch and merge what a merger has, instead of the scenario's own.",
+    help="Seconds to fetch and merge the partial of a merger, instead of the scenario's number.",
 )
-@click.option("--loads", is_flag=True, help="Say what the master had to do.")
+@click.option("--loads", is_flag=True, help="Print the load of the master.")
 @click.option(
     "--seeds",
     default=1,
@@ -224,7 +225,7 @@ def bench() -> None:
     "--output",
     type=click.Path(dir_okay=False),
     metavar="FIGURE",
-    help="Draw the results too (.png .pdf .svg).",
+    help="Also draw the results (.png .pdf .svg).",
 )
 def simulate_command(
     scenarios: tuple[str, ...],
@@ -238,10 +239,10 @@ def simulate_command(
     seeds: int,
     output: str | None,
 ) -> None:
-    """Try the packetizer on a simulated cluster, and PROOF's packetizers and static shares with it.
+    """Compare the packetizer with PROOF's packetizers and static shares on a simulated cluster.
 
-    SCENARIO is a TOML file, or the name of one that comes with treemill. Without a SCENARIO the
-    command lists these names.
+    SCENARIO is a TOML file, or the name of a scenario that comes with treemill. Without a SCENARIO,
+    the command lists these names.
     """
     from .simulation.scenario import load, shipped  # start-up
     from .simulation.strategies import STRATEGIES  # start-up

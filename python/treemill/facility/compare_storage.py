@@ -42,7 +42,11 @@ _ROOM = 2
 
 @click.command("storage")
 @click.argument("urls", nargs=-1, required=True, metavar="URL…")
-@click.option("--readers", type=Numbers(), help="Default: 1, 2, 4 … up to four for each core.")
+@click.option(
+    "--readers",
+    type=Numbers(),
+    help="Numbers of readers; default: 1, 2, 4 … up to four for each core.",
+)
 @click.option(
     "--as",
     "ways",
@@ -64,13 +68,24 @@ _ROOM = 2
     type=SizeList(),
     default="0,60 MB",
     show_default=True,
-    help="Bytes that each reader may ask for before it needs them.",
+    help="Numbers of bytes that each reader may request before it needs them.",
 )
-@click.option("--seconds", type=click.FloatRange(0.1), help="Of each measurement; default: 5.")
-@click.option("--repeat", "rounds", type=click.IntRange(1), help="Default: 3.")
+@click.option(
+    "--seconds", type=click.FloatRange(0.1), help="Seconds of each measurement; default: 5."
+)
+@click.option(
+    "--repeat",
+    "rounds",
+    type=click.IntRange(1),
+    help="Number of measurements of each combination; default: 3.",
+)
 @click.option("--once", is_flag=True, help="Each reader ends when it has read each file once.")
-@click.option("--quick", is_flag=True, help="1 and 4 readers, 1 s each, one round.")
-@click.option("--table", type=click.Path(dir_okay=False, path_type=Path), help="Write CSV, too.")
+@click.option("--quick", is_flag=True, help="Measure 1 and 4 readers, 1 s each, in one round.")
+@click.option(
+    "--table",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the measurements to this file, as CSV.",
+)
 @click.option(
     "-o",
     "--output",
@@ -90,11 +105,11 @@ def command(
     table: Path | None,
     output: Path | None,
 ) -> None:
-    """Compare storages: each combination of what is read, how far ahead, and by how many readers.
+    """Compare storages, with each combination of data to read, prefetching and number of readers.
 
-    Each URL is a file, a glob, or a dataset's description, by any protocol or path; files of one
-    server are one storage. Give the same files by several protocols to compare these. Readers read
-    their files again and again until the time of a measurement is up.
+    Each URL is a file, a glob, or the description of a dataset, by any protocol or path; the files
+    of one server are one storage. To compare protocols, give the same files by several protocols.
+    Readers read their files again and again until the time of a measurement is up.
     """
     storages = targets(urls)
     some_ways = {way for each in ways for way in each} or {*WAYS}

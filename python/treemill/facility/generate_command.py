@@ -34,22 +34,32 @@ _USUAL_CLUSTER = 100_000
 @click.option(
     "--events",
     type=click.IntRange(1),
-    help="Per file; default: 10,000 of the schema event, 500,000 of others.",
+    help="Events in each file; default: 10,000 with the schema event, 500,000 with the others.",
 )
 @click.option(
     "--schema",
     default="event",
     show_default=True,
-    help="event: ROOT's test class, about 600 tracks an event; demo: a small NanoAOD; opendata: "
-    "CMS's Run2012B_SingleMu.",
+    help="event: ROOT's test class with about 600 tracks per event; demo: a small NanoAOD; "
+    "opendata: the branches of CMS's Run2012B_SingleMu.",
 )
-@click.option("--kind", default="ttree", show_default=True, help="ttree or rntuple.")
-@click.option("--codec", default="zstd", show_default=True, help="zstd, lz4, zlib, lzma or none.")
-@click.option("--level", type=click.IntRange(0), help="Of the compression; default: the usual one.")
+@click.option("--kind", default="ttree", show_default=True, help="The format: ttree or rntuple.")
+@click.option(
+    "--codec",
+    default="zstd",
+    show_default=True,
+    help="The compression: zstd, lz4, zlib, lzma or none.",
+)
+@click.option(
+    "--level",
+    type=click.IntRange(0),
+    help="Level of the compression; the default depends on the codec.",
+)
 @click.option(
     "--cluster",
     type=click.IntRange(1),
-    help="Events that are compressed together; default: 1,000 of the schema event, else 100,000.",
+    help="Events in a cluster of the tree; default: 1,000 with the schema event, 100,000 with "
+    "the others.",
 )
 @click.option("--seed", default=1, show_default=True)
 @click.option(
@@ -58,14 +68,17 @@ _USUAL_CLUSTER = 100_000
     default="processes",
     show_default=True,
     metavar="SYSTEM",
-    help="processes, threads or dask of this machine, or the address of a Dask scheduler.",
+    help="Where workers run: processes, threads or dask on this machine, or the address of a "
+    "Dask scheduler.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Default: one per core.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Number of workers; default: one for each core."
+)
 @click.option(
     "--url",
     metavar="URL",
-    help="How files are addressed when they are read, with {host}, {path} and {name}, such as "
-    "root://{host}/{path}; default: their paths.",
+    help="The address by which workers read a file, with {host}, {path} and {name}, such as "
+    "root://{host}/{path}; default: the path of the file.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that have other events.")
 def command(
@@ -85,9 +98,9 @@ def command(
 ) -> None:
     """Write files of made-up events into FOLDER, on each worker's own disk.
 
-    The events depend on the options only, not on who writes them. FOLDER/dataset.json describes the
-    files for other commands. Files that have these events already are kept; others are not
-    overwritten without --force.
+    The events depend only on the options, not on the workers. FOLDER/dataset.json describes the
+    files for other commands. The command keeps files that already have these events, and overwrites
+    other files only with --force.
     """
     from .recipe import Recipe  # heavy: numpy
 

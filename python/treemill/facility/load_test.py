@@ -181,23 +181,35 @@ class Duration(click.ParamType[float]):
 @click.command("hammer")
 @click.argument("jobs", type=click.Path(dir_okay=False, exists=True, path_type=Path))
 @click.argument("urls", nargs=-1, required=True, metavar="URL…")
-@click.option("--at-once", type=click.IntRange(1), help="Jobs; default: one for each core.")
-@click.option("--for", "seconds", type=Duration(), help="How long jobs begin: 90s, 30m, 2h.")
-@click.option("--jobs", "number", type=click.IntRange(1), help="How many jobs begin, at most.")
 @click.option(
-    "--ramp-up", "ramp", type=Duration(), default="0s", help="From one job to all at once."
+    "--at-once",
+    type=click.IntRange(1),
+    help="Number of jobs that run at the same time; default: one for each core.",
+)
+@click.option("--for", "seconds", type=Duration(), help="Start jobs for this time: 90s, 30m, 2h.")
+@click.option("--jobs", "number", type=click.IntRange(1), help="Start at most this number of jobs.")
+@click.option(
+    "--ramp-up",
+    "ramp",
+    type=Duration(),
+    default="0s",
+    help="Time in which the number of jobs rises from one to --at-once.",
 )
 @click.option(
-    "--longest", type=Duration(), default="1h", show_default=True, help="A job may take so long."
+    "--longest",
+    type=Duration(),
+    default="1h",
+    show_default=True,
+    help="End a job that takes longer than this.",
 )
 @click.option(
     "--grace",
     type=Duration(),
     default="30s",
     show_default=True,
-    help="How long jobs that run may go on when the run has ended.",
+    help="Time for which running jobs may go on after the end of the run.",
 )
-@click.option("--live", is_flag=True, help="Show the run on a page of this machine.")
+@click.option("--live", is_flag=True, help="Show the run on a page that this machine serves.")
 @click.option(
     "-o",
     "--output",
@@ -216,11 +228,11 @@ def command(
     live: bool,
     output: Path | None,
 ) -> None:
-    """Run the jobs of a file (TOML or JSON) against storages, over and over, each as a process.
+    """Run the jobs of a file (TOML or JSON) against storages again and again, each as a process.
 
-    Each URL is a file, a glob, or a dataset's description; files of one server are one storage.
-    Ctrl-C stops the run: jobs that run may end, and what was done is reported. A second Ctrl-C ends
-    them at once.
+    Each URL is a file, a glob, or the description of a dataset; the files of one server are one
+    storage. Ctrl-C stops the run: running jobs may end, and the command reports the results so far.
+    A second Ctrl-C ends the jobs at once.
     """
     kinds = job_types(_read(jobs))
     bounds = Bounds(at_once or available_cores(), ramp, seconds, number, longest, grace)

@@ -218,27 +218,31 @@ _FOLDER = Path("treemill-benchmark")
     "systems",
     multiple=True,
     metavar="SYSTEM",
-    help="threads (default), processes or dask of this machine, or the address of a Dask "
-    "scheduler. May be given several times.",
+    help="Where workers run: threads (default), processes or dask on this machine, or the "
+    "address of a Dask scheduler. You may repeat this option.",
 )
 @click.option(
     "--workers",
     type=Numbers(),
-    help="Default: 1, 2, 4 … up to the number of cores, or of the cluster's workers.",
+    help="Numbers of workers; default: 1, 2, 4 … up to the number of cores, or of the cluster's "
+    "workers.",
 )
 @click.option(
     "--per-node",
     type=Numbers(),
-    help="Workers on each host of a cluster, at most: all that is measured with each number.",
+    help="The largest numbers of workers on each host of a cluster; the command measures "
+    "everything with each of them.",
 )
 @click.option(
     "--query",
     "queries",
     multiple=True,
     type=click.Choice([*QUERIES]),
-    help="May be given several times; default: all.",
+    help="The query to measure; default: all. You may repeat this option.",
 )
-@click.option("--repeat", "rounds", type=click.IntRange(1), help="Runs of each; default: 4.")
+@click.option(
+    "--repeat", "rounds", type=click.IntRange(1), help="Number of runs of each query; default: 4."
+)
 @click.option(
     "--scaling",
     type=click.Choice([*SCALINGS]),
@@ -251,7 +255,7 @@ _FOLDER = Path("treemill-benchmark")
     type=click.Choice([*BASELINES]),
     default="all",
     show_default=True,
-    help="What one process of this machine reads alone, to compare: "
+    help="The files that one process of this machine reads alone, for comparison: "
     + "; ".join(f"{name}: {words}" for name, words in BASELINES.items())
     + ".",
 )
@@ -259,21 +263,21 @@ _FOLDER = Path("treemill-benchmark")
     "--events-cpu",
     "made",
     type=click.IntRange(1),
-    help="Thousands of events that the query cpu makes; default: 10,000.",
+    help="Events that the query cpu makes, in thousands; default: 10,000.",
 )
 @click.option("--warm", is_flag=True, help="Leave the operating system's cache of files as it is.")
 @click.option(
     "--quick",
     is_flag=True,
-    help="Less than two minutes on two cores: two rounds, a small dataset that is made if none is "
-    "given, and threads, processes and Dask if no system is given.",
+    help="Take less than two minutes on two cores: measure two rounds, make a small dataset if "
+    "you give none, and use threads, processes and Dask if you give no system.",
 )
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     default=_FOLDER,
     show_default=True,
-    help="Where files are made if no DATASET is given.",
+    help="The folder for the files that the command makes if you give no DATASET.",
 )
 @click.option(
     "-o",
@@ -296,19 +300,19 @@ def command(
     folder: Path,
     output: Path | None,
 ) -> None:
-    """Run the standard queries with more and more workers, and write down what they took.
+    """Run the standard queries with an increasing number of workers, and write their times to a
+    file.
 
-    DATASET is what `bench generate` has described (FOLDER/dataset.json), or any files, as
-    FILE[:TREE]. `treemill bench report` makes figures of the results.
+    DATASET is a description that `bench generate` has written (FOLDER/dataset.json), or any files,
+    as FILE[:TREE]. `treemill bench report` makes figures of the results.
 
     \b
-    none     files are opened, no column is read: the overhead
-    full     all columns are read: the load on the storage
-    partial  a fifth of the bytes is read, as nearly as whole columns can be, and histogrammed: an
-             analysis
-    cpu      no data, 16 histograms of Gaussian random numbers
+    none     open the files and read no column: the overhead
+    full     read all columns: the load on the storage
+    partial  read about a fifth of the bytes, in whole columns, into histograms: an analysis
+    cpu      read no data, and fill 16 histograms with Gaussian random numbers
 
-    Exit status 1 if a query had another result with other workers.
+    The exit status is 1 if a query has other results with other numbers of workers.
     """
     from ..dataset import dataset as opened  # start-up
 

@@ -95,11 +95,18 @@ _MANY = 4
     default="threads",
     show_default=True,
     metavar="SYSTEM",
-    help="threads, processes or dask of this machine, or the address of a Dask scheduler.",
+    help="Where readers run: threads, processes or dask on this machine, or the address of a "
+    "Dask scheduler.",
 )
-@click.option("--readers", type=Numbers(), help="Default: 1, 2, 4 … up to four for each core.")
+@click.option(
+    "--readers",
+    type=Numbers(),
+    help="Numbers of readers; default: 1, 2, 4 … up to four for each core.",
+)
 @click.option("--repeat", "rounds", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--block", type=click.IntRange(1), default=4, show_default=True, help="In MiB.")
+@click.option(
+    "--block", type=click.IntRange(1), default=4, show_default=True, help="Size of a read in MiB."
+)
 @click.option("--warm", is_flag=True, help="Leave the operating system's cache of files as it is.")
 @click.option(
     "-o",
@@ -116,11 +123,11 @@ def command(
     warm: bool,
     output: Path | None,
 ) -> None:
-    """Read all bytes of files with more and more readers at once, and make nothing of them.
+    """Read all bytes of files with an increasing number of readers, without decoding them.
 
-    DATASET is what `bench generate` has described, or any files. The rate that more readers do not
-    raise is what the storage can give. `treemill bench storage` compares storages, and reads
-    branches, too.
+    DATASET is a description that `bench generate` has written, or any files. If more readers do not
+    raise the rate, the storage has reached its limit. `treemill bench storage` compares storages,
+    and reads branches, too.
     """
     from ..dataset import dataset as opened  # start-up
 
