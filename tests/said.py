@@ -160,7 +160,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "before the filter": "before the filter",
         "below vary": r"below vary\(\)",
         "by entry number": "by entry number",
-        "by their places": "by their places",
+        "by their places": r"run\(processor, dataset\), without their names",
         "cannot be called": "cannot be called",
         "cannot be compressed by brotli": "cannot be compressed by 'brotli'",
         "cannot be merged": "cannot be merged",

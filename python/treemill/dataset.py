@@ -58,8 +58,9 @@ def dataset(
         of coffea's. The datasets of a fileset become one; its chunks have the names and metadata
         of their files (docs/coffea.md).
     tree
-        The tree, if the files do not name it; then URLs are whole, colons included. Without a name
-        each file must have only one tree; of several cycles the newest is taken.
+        The tree, if the files do not name it. If you give it, treemill takes URLs as they are, with
+        their colons. Without a name, each file must have only one tree. If a tree has several
+        cycles, treemill takes the newest.
     name
         The name that selectors find in `events.metadata["dataset"]`.
     missing
@@ -70,7 +71,7 @@ def dataset(
         Other items of `events.metadata`, such as `{"xsec": 6.2, "year": 2018}`.
     schema
         The rules by which objects refer to others: "nanoaod", "physlite", "edm4hep", "fcc",
-        "delphes", one of coffea's schemas, or None (docs/objects.md); "auto": by the columns.
+        "delphes", one of coffea's schemas, or None (docs/objects.md). "auto": the columns decide.
 
     Returns
     -------
@@ -165,18 +166,18 @@ class Dataset(ReadMethods, Bookable):
         return self.chain.current([0]).index
 
     def show(self, *names: str) -> None:
-        """Print the branches: name, C++ type, how they read and by whom, sizes, titles; and
+        """Print the branches with their names, C++ types, readers, sizes and titles, and print the
         aliases.
 
         Parameters
         ----------
         *names
-            Globs; only names that fit one are printed.
+            Globs. If you give any, only matching names are printed.
 
         Raises
         ------
         QueryError
-            If no name fits.
+            If no name matches.
 
         Examples
         --------
@@ -204,7 +205,7 @@ class Dataset(ReadMethods, Bookable):
         """Add the columns of another dataset beside these, as TTree::AddFriend; this dataset stays
         as it is.
 
-        Friends that the files record are added without this.
+        You need not add friends that the files record.
 
         Parameters
         ----------
@@ -261,12 +262,12 @@ class Dataset(ReadMethods, Bookable):
         *,
         columns: Arguments = None,
     ) -> Node | Dataset:
-        """Add a column: see `Node.define`; or one of an array in memory.
+        """Add a column (see `Node.define`), also from an array in memory.
 
         Parameters
         ----------
         name
-            The column's name; a list of them for a function that gives a tuple.
+            The name of the column, or a list of names for a function that returns a tuple.
         expr
             An expression, a number, a function; or an array of NumPy, awkward or Arrow or a list,
             with one value or one list for each entry of the whole dataset.
@@ -312,8 +313,8 @@ class Dataset(ReadMethods, Bookable):
         return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(columns)))
 
     def define_per_file(self, name: str, function: OfFile) -> Dataset:
-        """Add a column with one value a file, as RDataFrame's DefinePerSample; this dataset stays
-        as it is.
+        """Add a column with one value for each file, as RDataFrame's DefinePerSample does. This
+        dataset does not change.
 
         Numbers, bools and strings of the metadata are columns without this: `xsec`, `is_mc`.
 
@@ -322,8 +323,8 @@ class Dataset(ReadMethods, Bookable):
         name
             The column's name, an identifier. Selectors find its value in `events.metadata`.
         function
-            Called with a `DataFile`, which has `path`, `tree`, `dataset` and `metadata`, once a
-            file by each process that works. It gives a number, a bool or a string.
+            Each worker process calls it once for each file, with a `DataFile`, which has `path`,
+            `tree`, `dataset` and `metadata`. It returns a number, a bool or a string.
 
         Returns
         -------
@@ -346,7 +347,7 @@ class Dataset(ReadMethods, Bookable):
         return Dataset(self.chain.with_constant(name, function))
 
     def select_entries(self, entries: EntryNumbers) -> Dataset:
-        """Select some of the entries, as TTree::SetEntryList; this dataset stays as it is.
+        """Select some of the entries, as TTree::SetEntryList does. This dataset does not change.
 
         Parameters
         ----------
@@ -356,8 +357,9 @@ class Dataset(ReadMethods, Bookable):
         Returns
         -------
         Dataset
-            The selected entries, in the chain's order. Clusters without a selected entry are not
-            read. `entries=` of a run and `start`, `stop` of arrays count the selected entries.
+            The selected entries, in the chain's order. treemill does not read clusters without a
+            selected entry. `entries=` of a run and `start`, `stop` of arrays count the selected
+            entries.
 
         Raises
         ------
@@ -372,13 +374,13 @@ class Dataset(ReadMethods, Bookable):
         return Dataset(self.chain.selecting(entries))
 
     def io_report(self) -> IOReport:
-        """Get what reading took in the last run of this process, by whatever session, over all
-        samples that were run together. `session.report.io` is about one query.
+        """Get the bytes and requests of the last run in this process, of any session, summed over
+        all samples of the run. `session.report.io` describes one query.
 
         Returns
         -------
         IOReport
-            Bytes and requests, and what threads waited. All zero before the first run.
+            Bytes, requests and the waiting time of threads. All are zero before the first run.
 
         Examples
         --------

@@ -53,26 +53,26 @@ def fileset(
     schema: Schema = "auto",
     on_error: str = "stop",
 ) -> Fileset:
-    """Make a fileset: samples by name, on which bookings are made once. No file is opened.
+    """Make a fileset: samples by name, for all of which you book once. This opens no file.
 
     Parameters
     ----------
     files
-        A mapping of names to files: a path, a glob, a list of these, or a mapping with "files" and,
-        if wanted, "treename" and "metadata", as coffea's filesets are; the specification that
-        RDataFrame's `FromSpec` reads; or the path of a JSON file with any of these
-        (docs/filesets.md).
+        A mapping from names to files: a path, a glob, a list of these, or a mapping in the form of
+        coffea's filesets, with "files" and, if you want, "treename" and "metadata"; the
+        specification that RDataFrame's `FromSpec` reads; or the path of a JSON file with any of
+        these (docs/filesets.md).
     tree
-        The tree of files that are written without one. Without a name each file must have only one
+        The tree of files for which `files` names none. Without a name, each file must have only one
         tree.
     missing
-        The value of a branch in files that lack it, as for `treemill.dataset`: data has no
-        `genWeight`.
+        The value of a branch in files that lack it, as for `treemill.dataset`. For example, data
+        files lack `genWeight`.
     schema
         How objects are arranged and refer to others, as for `treemill.dataset`.
     on_error
-        "stop": a file that is not there is an error now; "skip": when it is needed, so that a run
-        with `on_error="skip"` goes on without it.
+        "stop": if a file does not exist, this is an error now. "skip": it is an error only when a
+        run needs the file, so a run with `on_error="skip"` goes on without it.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def fileset(
     Raises
     ------
     QueryError
-        For what is no fileset, or no schema.
+        If `files` is not a fileset, or if the schema does not exist.
     SourceError
         If a file does not exist.
 
@@ -171,25 +171,26 @@ class Fileset(Bookable, Mapping[str, Dataset]):
     values = Mapping.values
 
     def subset(self, wanted: Iterable[str] | Callable[[Mapping[str, object]], object]) -> Fileset:
-        """Make a fileset of some of the samples: bookings that only these need are made on it.
+        """Make a fileset of some of the samples. Use it for bookings that only these samples need.
 
         Parameters
         ----------
         wanted
-            A name or names of samples, or a function that says of a sample's metadata whether
-            it is wanted. "dataset" in them is its name.
+            The name or names of samples, or a function that gets the metadata of a sample and says
+            whether to take the sample. The item "dataset" of the metadata is the name of the
+            sample.
 
         Returns
         -------
         Fileset
-            The samples that are wanted, in the same order.
+            The chosen samples, in the same order.
 
         Raises
         ------
         KeyError
-            If there is no sample of a name.
+            If no sample has one of the names.
         QueryError
-            If none is wanted.
+            If no sample is chosen.
 
         Examples
         --------
@@ -213,7 +214,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
     # Columns.
 
     def define_per_file(self, name: str, function: OfFile) -> Fileset:
-        """Add a column with one value a file: see `Dataset.define_per_file`.
+        """Add a column with one value for each file: see `Dataset.define_per_file`.
 
         Parameters
         ----------

@@ -35,13 +35,14 @@ bits of a run and the number after a section."""
 
 
 class LumiSections:
-    """Luminosity sections by run. Immutable; `|` (or `+`), `&` and `-` are those of sets.
+    """An immutable set of luminosity sections by run, with the operators `|` (or `+`), `&` and `-`
+    of sets.
 
     Parameters
     ----------
     ranges
-        By run, the first and the last section of each range: `{"273158": [[1, 1279]]}`. They may
-        overlap, and a run may be there as a number and as text.
+        By run, the first and the last section of each range: `{"273158": [[1, 1279]]}`. Ranges may
+        overlap, and the key of a run may be a number or a text.
 
     Raises
     ------
@@ -137,7 +138,7 @@ class LumiSections:
         Parameters
         ----------
         path
-            The file, which is replaced.
+            The file. An older file is replaced.
 
         Raises
         ------
@@ -248,7 +249,8 @@ _BITS = 32
 
 
 class LumiMask:
-    """A condition: the entry's luminosity section is certified. `events.filter(mask)` takes it."""
+    """The condition that the luminosity section of an entry is certified. `events.filter(mask)`
+    takes it."""
 
     def __init__(
         self,
@@ -331,25 +333,25 @@ def lumi_mask(
     Parameters
     ----------
     certified
-        The path or URL of a JSON file as CMS has them (`{"273158": [[1, 1279]], …}`; it may be
-        compressed, `.gz`), a mapping of that form, or `LumiSections`.
+        The path or URL of a JSON file in CMS's form (`{"273158": [[1, 1279]], …}`, compressed as
+        `.gz` or not), a mapping of this form, or `LumiSections`.
     run, luminosity_block
         The columns' names.
     unless
-        An expression: entries for which it is true pass whatever their section is, as "is_mc" where
-        simulation and data are in one fileset.
+        An expression. Entries for which it is true pass with any section. For example, write
+        "is_mc" if a fileset has simulation and data.
 
     Returns
     -------
     LumiMask
-        `filter` takes it; so does, as a function of arrays, a selector.
+        `filter` takes the mask. In a selector, it is a function of arrays.
 
     Raises
     ------
     SourceError
         If the file cannot be read.
     QueryError
-        For what has not that form.
+        If `certified` does not have this form.
 
     Examples
     --------

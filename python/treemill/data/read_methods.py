@@ -52,7 +52,7 @@ class ReadMethods:
         Returns
         -------
         ChunkedColumns
-            They become Arrow, awkward or NumPy.
+            Columns that you can turn into Arrow, awkward or NumPy.
 
         Raises
         ------

@@ -313,38 +313,39 @@ def batched(function: UserFunction, /, *, returns: Returns = None) -> Batched: .
 @overload
 def batched(*, returns: Returns = None) -> Callable[[UserFunction], Batched]: ...
 def batched(function: UserFunction | None = None, /, *, returns: Returns = None) -> object:
-    """Make a Python function of columns one that expressions call, a batch of entries at a time.
+    """Let expressions call a Python function of columns, for a batch of entries at a time.
 
     Parameters
     ----------
     function
-        A callable. An argument with one value per entry arrives as a NumPy array of one
-        dimension, a list per entry as an awkward array, a constant as Python's number or string.
-        Floats are float64, integers int64 (or uint64) in whatever type they are stored. It gives
-        one number, bool or list of them for each entry, as NumPy or awkward array; or several of
-        these by name: a dictionary, a namedtuple or an array of records, whose fields are the
-        members of what the call gives.
+        A callable. An argument with one value per entry arrives as a NumPy array of one dimension,
+        a list per entry as an awkward array, a constant as Python's number or string. Floats are
+        float64 and integers int64 (or uint64), independent of the stored types. The function
+        returns one number, bool or list of them for each entry, as a NumPy or awkward array. To
+        return several of these by name, it returns a dictionary, a namedtuple or an array of
+        records, whose fields become the members of the result.
     returns
         The type of the result: `"float64"`, `"int64"`, `"bool"`, with `[:]` for a list of these; or
-        a mapping of names to types. None: the function is called once without entries, and the
-        types of that result count.
+        a mapping of names to types. None: treemill calls the function once without entries, and
+        takes the types of this result.
 
     Returns
     -------
     Batched
-        It is given to expressions by a name, with `params=` or `with_params`, where any callable
-        counts as such, and can be called from Python as the function itself.
+        `params=` or `with_params` gives it to expressions by a name. Both also take any other
+        callable in its place. In Python you can call it like the function itself.
 
     Raises
     ------
     QueryError
-        For a type that is none. When the query is run: for the function's own exceptions, and for
-        results of another type or length.
+        If a type is not valid. When the query runs: if the function raises an exception, or if its
+        results have another type or length.
 
     Notes
     -----
-    It should depend on its arguments only: it may be called for any entries, in any order, and
-    more than once. Threads call it one at a time, because of the GIL: use processes if it is slow.
+    The function must depend only on its arguments, because treemill may call it for any entries, in
+    any order, and more than once. Because of the GIL, threads call it one at a time: if it is slow,
+    use processes.
 
     Examples
     --------
@@ -361,7 +362,8 @@ def batched(function: UserFunction | None = None, /, *, returns: Returns = None)
 
 
 class Batched:
-    """A Python function of columns, for expressions. Calling it calls the function."""
+    """A Python function of columns that expressions can call. If you call the object, it calls the
+    function."""
 
     def __init__(
         self,

@@ -28,8 +28,8 @@ MAX_BYTES = 1 << 28
 def corrections(document: Given) -> Corrections:
     """Read corrections in correctionlib's JSON, schema version 2.
 
-    They are called from expressions, by a name that `params=` or `with_params` gives them, and
-    with arrays or numbers. Results are equal to correctionlib's.
+    Expressions call the corrections by the name that `params=` or `with_params` gives them. In
+    Python you can call them with arrays or numbers. Results are equal to correctionlib's.
 
     Parameters
     ----------
@@ -44,13 +44,14 @@ def corrections(document: Given) -> Corrections:
     Raises
     ------
     FormatError
-        For a document that is not of the schema.
+        If the document does not follow the schema.
     UnsupportedError
-        For neural networks (`lwtnn`) and for formulas of other parsers than TFormula.
+        For neural networks (`lwtnn`), and for formulas of parsers other than TFormula.
     SourceError
         For a file that cannot be read.
     QueryError
-        For what is neither a path nor a content, such as the object of another library.
+        If `document` is neither a path nor the content of a document, but for example an object of
+        another library.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Variable:
 
 
 class Corrections(Mapping[str, "Correction"]):
-    """The corrections of a document, by name; `compound` has the compounds.
+    """The corrections of a document, by name. `compound` has the compound corrections.
 
     In expressions `sf["name"](eta, pt, "nominal")` and `sf.compound["name"](…)` call them.
     """
@@ -153,7 +154,8 @@ def _unpacked(content: bytes, name: str) -> Corrections:
 
 
 class Correction:
-    """A correction: a function of numbers and strings, called from expressions or with arrays."""
+    """A correction: a function of numbers and strings that you can call in expressions or with
+    arrays."""
 
     def __init__(self, document: Corrections, name: str, compound: bool) -> None:
         self._document = document
@@ -208,8 +210,8 @@ class Correction:
         Parameters
         ----------
         *arguments
-            One for each input: numbers, strings, NumPy arrays or awkward arrays. Arrays are
-            broadcast as by their library.
+            One argument for each input: numbers, strings, NumPy arrays or awkward arrays. Their
+            library broadcasts arrays.
 
         Returns
         -------
@@ -219,7 +221,7 @@ class Correction:
         Raises
         ------
         QueryError
-            If the document has no answer for a value, or takes other inputs.
+            If the document does not cover a value, or takes other inputs.
         """
         from .evaluation import evaluated  # heavy: numpy
 

@@ -27,36 +27,37 @@ def kernel(function: UserFunction, /) -> Kernel: ...
 @overload
 def kernel(signature: str | None = None, /) -> Callable[[UserFunction], Kernel]: ...
 def kernel(given: UserFunction | str | None = None, /) -> object:
-    """Make a function of numbers one that expressions call: numba compiles it, and the core calls
-    it by its address, without Python and on all threads at once.
+    """Let expressions call a function of numbers. numba compiles it, and the core calls the
+    compiled function without Python, on all threads at once.
 
     Parameters
     ----------
     given
-        The function, or numba's signature of it: `"float64(float64, int64)"`. Without a signature
-        it is compiled for the types of what it is called with: bools, int64, uint64 or float64. An
+        The function, or numba's signature of it: `"float64(float64, int64)"`. Without a signature,
+        numba compiles it for the types of the arguments: bools, int64, uint64 or float64. An
         argument `float64[:]` or `int64[:]` of a signature takes a whole list. All others take
-        numbers, one by one, of events or of lists' items, as the functions of the language do.
+        single numbers of events or of the items of lists, as the functions of the language do.
 
     Returns
     -------
     Kernel
-        It is given to expressions by a name, with `params=` or `with_params`, and can be called
-        from Python as the function itself.
+        `params=` or `with_params` gives it to expressions by a name. In Python you can call it like
+        the function itself.
 
     Raises
     ------
     MissingPackageError
         If numba is not installed: `pip install 'treemill[kernels]'`.
     QueryError
-        For a signature that is none. When the query is run: if the function cannot be compiled, and
-        if it raises an exception.
+        If the signature is not valid. When the query runs: if numba cannot compile the function, or
+        if the function raises an exception.
 
     Notes
     -----
-    It gives one number or bool, or a namedtuple of these, whose fields are the members of what the
-    call gives. A division by zero gives an infinity or nan, as in NumPy. It should depend on its
-    arguments only: it may be called for any events, in any order, and more than once.
+    The function returns one number or bool, or a namedtuple of these, whose fields become the
+    members of the result. A division by zero gives an infinity or NaN, as in NumPy. The function
+    must depend only on its arguments, because the core may call it for any events, in any order,
+    and more than once.
 
     Examples
     --------
@@ -78,7 +79,8 @@ def kernel(given: UserFunction | str | None = None, /) -> object:
 
 
 class Kernel:
-    """A function that numba compiles, for expressions. Calling it calls the function."""
+    """A function that numba compiles and that expressions can call. If you call the object, it
+    calls the function."""
 
     def __init__(self, function: UserFunction, signature: str | None = None) -> None:
         """`signature` as numba's; None: the types of what it is called with."""

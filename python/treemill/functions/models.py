@@ -114,9 +114,9 @@ MAX_BYTES = 1 << 30
 def model(document: Given) -> TreeModel | OnnxModel:
     """Read a trained model: boosted trees in XGBoost's JSON or in LightGBM's text, or ONNX.
 
-    It is called from expressions, by a name that `params=` or `with_params` gives it, and with
-    arrays or numbers. Results are equal to those of the library's own `predict`. Workers get the
-    model with the query.
+    Expressions call the model by the name that `params=` or `with_params` gives it. In Python you
+    can call it with arrays or numbers. Results are equal to those of the library's own `predict`.
+    Workers get the model with the query.
 
     Parameters
     ----------
@@ -132,16 +132,18 @@ def model(document: Given) -> TreeModel | OnnxModel:
     Raises
     ------
     FormatError
-        For a file that is no model of these kinds, or a broken one.
+        If the file is not a model of one of these kinds, or is damaged.
     UnsupportedError
-        For what these kinds have and treemill does not: objectives of one's own, linear boosters,
-        categories of data frames; of ONNX, tensors of other shapes than rows of numbers.
+        For features of these models that treemill does not support: objectives that you have
+        written, linear boosters, categories of data frames, and in ONNX tensors of shapes other
+        than rows of numbers.
     MissingPackageError
         For ONNX without onnxruntime: `pip install 'treemill[onnx]'`.
     SourceError
         For a file that cannot be read.
     QueryError
-        For what is neither a path nor a content, such as the object of another library.
+        If `document` is neither a path nor the content of a model, but for example an object of
+        another library.
 
     Examples
     --------

@@ -59,11 +59,11 @@ def _unpacked(content: bytes, name: str, library: str) -> _TreesFile:
 
 
 class TreeModel(NoList):
-    """A model of boosted trees, called from expressions or with arrays.
+    """A model of boosted trees that you can call in expressions or with arrays.
 
-    `model(…)` is what the library predicts, `model.raw(…)` the sum of the trees before the
-    objective's transformation. If a model has several outputs, as for classes, `model[2](…)`
-    and `model.raw[2](…)` are those of one.
+    `model(…)` is the library's prediction, and `model.raw(…)` is the sum of the trees before the
+    objective's transformation. If a model has several outputs, for example for classes,
+    `model[2](…)` and `model.raw[2](…)` give one of them.
     """
 
     def __init__(self, file: _TreesFile, raw: bool = False, number: int | None = None) -> None:
@@ -139,8 +139,8 @@ class TreeModel(NoList):
         Parameters
         ----------
         *arguments
-            One for each input: numbers, NumPy arrays or awkward arrays, which are broadcast as by
-            their library. NaN is a missing value.
+            One argument for each input: numbers, NumPy arrays or awkward arrays. Their library
+            broadcasts arrays. NaN is a missing value.
 
         Returns
         -------
@@ -150,8 +150,7 @@ class TreeModel(NoList):
         Raises
         ------
         QueryError
-            If the model has several outputs, of which one is to be picked, `model[0]`, or takes
-            other inputs.
+            If the model has several outputs (pick one: `model[0]`), or takes other inputs.
         """
         from .evaluation import evaluated  # heavy: numpy
 

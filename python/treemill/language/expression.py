@@ -369,11 +369,11 @@ def _syntax_error(
 
 
 def function(signature: str, body: str) -> None:
-    """Make a function that expressions written from now on can call.
+    """Make a function that all later expressions can call.
 
     The function does not see the variables of the expression that calls it. It may call functions
-    that were made before, and so never itself. If a name is used again, expressions that are
-    written later mean the new function.
+    that you have made before, and therefore cannot call itself. If you use a name again, later
+    expressions call the new function.
 
     Parameters
     ----------

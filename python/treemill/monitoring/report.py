@@ -91,7 +91,7 @@ class FromMemory:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The record of what a query has done so far, or in all if it has ended."""
+    """The record of the work of a query: so far, or in total if the query has ended."""
 
     entries: int
     """Number of entries in the result."""
@@ -169,8 +169,8 @@ _SHOWN = 5
 
 
 class IncompleteWarning(UserWarning):
-    """The result of a run is not of all entries, because the run leaves out what fails
-    (`on_error="skip"`). Files that lack a branch are left out, too."""
+    """The result of a run does not cover all entries, because the run leaves out data that fail
+    (`on_error="skip"`), and files that lack a branch."""
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         super().__init__(message)

@@ -318,8 +318,8 @@ class Located:
 
 @public_class("node", "number", "set_value", "wanted", habits=OF_VALUES)
 class Booking(Generic[Value]):
-    """Something to compute at a node. `value` computes it in one pass with everything else that is
-    booked on the dataset; `treemill.run` computes only the bookings that it is given."""
+    """A result that a query will compute at a node. `value` computes it in one pass with all other
+    bookings on the dataset; `treemill.run` computes only the bookings that you give to it."""
 
     def __init__(self, node: Place, wanted: Quantity) -> None:
         self.node = node
@@ -376,7 +376,7 @@ class Booking(Generic[Value]):
         return str(self)
 
     def explain(self) -> str:
-        """Describe the pass that `value` would make. Opens the first file; reads no entry.
+        """Describe the pass that `value` would make. This opens the first file and reads no entry.
 
         Returns
         -------

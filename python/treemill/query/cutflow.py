@@ -15,8 +15,8 @@ __all__ = ["Cut", "CutFlow"]
 
 @dataclass(frozen=True)
 class Cut:
-    """One named filter: how many entries came and how many it let through. With a weight these are
-    sums of weights, and the variances are the sums of their squares."""
+    """One named filter, with the number of entries that arrived at it and the number that passed.
+    With a weight, these are sums of weights, and the variances are the sums of the squares."""
 
     name: str
     """The filter's name."""
@@ -96,7 +96,8 @@ class CutFlow(Sequence[Cut]):
         return hash(self._cuts)
 
     def cumulative(self, cut: Cut) -> float:
-        """Get what this cut let through, over what came to the first cut.
+        """Get the number of entries that passed this cut, divided by the number that arrived at the
+        first cut.
 
         Parameters
         ----------

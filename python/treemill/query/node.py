@@ -183,10 +183,10 @@ class Bookable(StatisticsMethods, Values):
         Parameters
         ----------
         expr
-            One bool per entry; or a mask of good luminosity sections, `treemill.lumi_mask(…)`; or a
-            function that gives one bool per entry, as for `define`.
+            One bool per entry; or a mask of certified luminosity sections, `treemill.lumi_mask(…)`;
+            or a function that returns one bool per entry, as for `define`.
         name
-            For reports: see `report`.
+            The name of the filter in cut flows: see `report`.
         params
             Constants by name, as for `with_params`.
         columns
@@ -226,19 +226,19 @@ class Bookable(StatisticsMethods, Values):
         Parameters
         ----------
         name
-            An identifier, with or without dots, or any name in backticks. If there is a column of
-            this name, the new one replaces it from here on. A list of names is for a function that
-            returns a tuple.
+            An identifier, with or without dots, or any name in backticks. If a column has this
+            name, the new one replaces it from here on. For a function that returns a tuple, give a
+            list of names.
         expr
-            One value or one list per entry; a number is the same one for all. Or a function of
-            columns: a `kernel`, or any callable over batches of entries (see `batched`). Or a mask,
-            `treemill.lumi_mask(…)`: one bool per entry. An array is a column of a dataset: see
-            `Dataset.define`.
+            An expression with one value or one list per entry, or a number for all entries. Or a
+            function of columns: a `kernel`, or any callable over batches of entries (see
+            `batched`). Or a mask, `treemill.lumi_mask(…)`, which has one bool per entry. For an
+            array in memory see `Dataset.define`.
         params
             Constants by name, as for `with_params`.
         columns
-            Expressions for the arguments of a function. A mapping of names to expressions is an
-            array of records. None: the columns of its parameters' names.
+            Expressions for the arguments of a function. A mapping from names to expressions becomes
+            an array of records. None: the columns that have the names of the function's parameters.
 
         Returns
         -------
@@ -279,14 +279,14 @@ class Bookable(StatisticsMethods, Values):
         return node
 
     def with_params(self, params: Mapping[str, Parameter]) -> Node:
-        """Give names to constants and to functions, for all expressions below.
+        """Give names to constants and to functions, for all later expressions.
 
         Parameters
         ----------
         params
-            Numbers, bools, strings, or lists of these, by name, or functions: `corrections`, a
-            `model`, a `kernel`, any callable over batches of entries (see `batched`). A name of a
-            branch is an error: `define` replaces columns.
+            A mapping from names to numbers, bools, strings or lists of these, or to functions:
+            `corrections`, a `model`, a `kernel`, or any callable over batches of entries (see
+            `batched`). The name of a branch is an error: use `define` to replace columns.
 
         Returns
         -------
@@ -296,7 +296,7 @@ class Bookable(StatisticsMethods, Values):
         Raises
         ------
         QueryError
-            For an invalid name, and for values that are not constants.
+            If a name is not valid, or if a value is not a constant.
 
         Examples
         --------
@@ -320,15 +320,16 @@ class Bookable(StatisticsMethods, Values):
         name: str | None = None,
         params: Params = None,
     ) -> Node:
-        """Vary columns: bookings below are computed with the varied columns too, in the same pass.
+        """Vary columns: the same pass also computes all bookings after this with the varied
+        columns.
 
         Parameters
         ----------
         columns
             A column, or a list of columns that vary together.
         variations
-            A mapping of tags to expressions; for several columns, of tags to a mapping of columns
-            to expressions, or to a list of these.
+            A mapping from tags to expressions. For several columns, a mapping from tags to mappings
+            from columns to expressions, or to lists of expressions.
         name
             The name before the colon; None: the columns' names, joined by `_`.
         params
@@ -337,9 +338,10 @@ class Bookable(StatisticsMethods, Values):
         Returns
         -------
         Node
-            The value of a booking below is a `Variations`, which maps "nominal", "Jet_pt:up" … to
-            the value in that variation, for variations that can change it. If there are several
-            `vary`, one is applied at a time, as in RDataFrame; equal names and tags go together.
+            The value of a later booking is a `Variations`, which maps "nominal", "Jet_pt:up" … to
+            the value in this variation, for variations that can change the value. If you call
+            `vary` several times, each variation is applied alone, as in RDataFrame; variations with
+            equal names and tags are applied together.
 
         Raises
         ------
@@ -355,12 +357,13 @@ class Bookable(StatisticsMethods, Values):
         return self._with(params).below(vary_step(columns, variations, name))
 
     def report(self, weight: Weight = None) -> Booking[CutFlow]:
-        """Book how many entries each named filter down to here lets through.
+        """Book a cut flow: the number of entries that pass each named filter down to here.
 
         Parameters
         ----------
         weight
-            One number per event, known at the first of these filters, by which entries are counted.
+            One number per event, with which each entry counts. It must be known at the first of
+            these filters.
 
         Returns
         -------
@@ -406,20 +409,20 @@ class Bookable(StatisticsMethods, Values):
         return names
 
     def explain(self) -> str:
-        """Explain in words the pass for all bookings that are not computed; if there are none, the
-        pass that would count the entries here.
+        """Explain in words the pass for all bookings that have no value yet. If none is left,
+        explain the pass that would count the entries here.
 
         Returns
         -------
         str
-            Columns read, filters, lists, what is computed once, corrections and models that are
-            called, and the programs: the steps that run over chunks of entries or items, as they
-            are fused. No entry is read.
+            The columns that the pass reads, filters, lists, values that it computes once for
+            several uses, the corrections and models that it calls, and the programs: the fused
+            steps that run over chunks of entries or items. This reads no entry.
 
         Raises
         ------
         QueryError
-            For what is wrong with the query.
+            If something is wrong with the query.
 
         Examples
         --------

@@ -288,7 +288,7 @@ def titles_of(branches: Mapping[str, QueriedBranch], columns: Mapping[str, str])
 
 @dataclass(frozen=True)
 class SnapshotFile:
-    """A file that was written."""
+    """A file that a snapshot has written."""
 
     path: str
     """The file's path."""

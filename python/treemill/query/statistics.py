@@ -69,41 +69,41 @@ class StatisticsMethods(Located):
         *exprs
             One expression per dimension. Each value fills; each item of a list does.
         bins
-            Per dimension the number of bins, `(number, low, high)`, a list of edges, or an axis of
-            hist or boost-histogram; for one dimension alone, or in a list for several.
+            For each dimension the number of bins, `(number, low, high)`, a list of edges, or an
+            axis of hist or boost-histogram. For several dimensions, give a list of these.
         weight
-            An expression, or a number. Bins then hold sums of weights and of their squares
-            (storage Weight), else counts (storage Double).
+            An expression or a number. With a weight, bins hold sums of weights and of their squares
+            (storage Weight); without a weight, they hold counts (storage Double).
         range
-            `(low, high)`, for one dimension alone or in a list for several. If an axis needs a
-            range and none is given, a first pass over the same columns finds it.
+            `(low, high)`, or a list of these for several dimensions. If you give no range and an
+            axis needs one, a first pass over the same columns finds it.
         name
             The histogram's name.
         label
             The axis's label, or a list of one for each axis.
         storage
             One of hist's storages or its name, such as "Weight" for a histogram without weights
-            that will be added to others with weights. None: if `bins` is a histogram, its storage
-            unless that is Double.
+            that will be added to others with weights. None: the storage of `bins` if this is a
+            histogram with a storage other than Double, and otherwise as for `weight`.
         params
             Constants by name, as for `with_params`.
         stack
-            Of a fileset: "dataset", or an item of the metadata such as "process", for one histogram
-            with an axis of categories of this name before the others. Below `vary`: "variation",
-            for one histogram with an axis of "nominal" and all variations. A list for both. None:
-            one histogram for each sample and each variation that changes it.
+            On a fileset: "dataset", or an item of the metadata such as "process". The value is then
+            one histogram with a category axis of this name before the others. After `vary`:
+            "variation", for one histogram with an axis of "nominal" and all variations. For both,
+            give a list. None: one histogram for each sample and each variation that changes it.
 
         Returns
         -------
         Booking
-            Its value is a `hist.Hist`; below `vary`, a `Variations` of these; on a fileset, a
-            `ByDataset` of either.
+            Its value is a `hist.Hist`. After `vary`, it is a `Variations` of these, and on a
+            fileset a `ByDataset` of either.
 
         Raises
         ------
         QueryError
-            For arguments that make no sense, with the place in the expression; when the query is
-            run, for unknown columns.
+            If an argument makes no sense; the error names the place in the expression. When the
+            query runs: if a column does not exist.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class StatisticsMethods(Located):
         storage: Storage = None,
         params: Params = None,
     ) -> Booking[Filled]:
-        """Book the mean of `sample` in each bin, as ROOT's TProfile.
+        """Book the mean of `sample` in each bin, as ROOT's TProfile does.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class StatisticsMethods(Located):
         Returns
         -------
         Booking
-            Its value is a `hist.Hist` with storage Mean; with a weight WeightedMean.
+            Its value is a `hist.Hist` with storage Mean, or WeightedMean with a weight.
 
         Raises
         ------
@@ -286,8 +286,8 @@ class StatisticsMethods(Located):
         weight
             An expression, one value for each of `expr`, or a number.
         ddof
-            The divisor is the number of values minus `ddof`, as numpy's (RDataFrame's StdDev has
-            1); with weights it is their sum.
+            The divisor is the number of values minus `ddof`, as in NumPy (RDataFrame's StdDev has
+            1). With weights, the divisor is their sum.
         params
             Constants by name, as for `with_params`.
 
@@ -408,12 +408,13 @@ class StatisticsMethods(Located):
         Returns
         -------
         Booking
-            Its value is a numpy array, ascending; NaN, if any, comes once and last.
+            Its value is a NumPy array in ascending order. NaN comes once and last if the values
+            have any.
 
         Raises
         ------
         QueryError
-            If there are more than `limit` values, when the query is run.
+            When the query runs: if the expression has more than `limit` different values.
 
         Examples
         --------
@@ -430,9 +431,10 @@ class StatisticsMethods(Located):
         luminosity_block: str = "luminosityBlock",
         limit: int = MOST_SECTIONS,
     ) -> Booking[LumiSections]:
-        """Book the set of luminosity sections of the entries here, for the luminosity.
+        """Book the set of luminosity sections of the entries here, from which the luminosity
+        follows.
 
-        Sections without any entry are not seen: for NanoAOD, book it on the tree LuminosityBlocks.
+        The set lacks sections without any entry: for NanoAOD, book it on the tree LuminosityBlocks.
 
         Parameters
         ----------
@@ -444,13 +446,13 @@ class StatisticsMethods(Located):
         Returns
         -------
         Booking
-            Its value is a `LumiSections`, which saves itself as a JSON file of the form that
-            `treemill.lumi_mask` reads.
+            Its value is a `LumiSections`, whose `save` writes a JSON file that `treemill.lumi_mask`
+            reads.
 
         Raises
         ------
         QueryError
-            For other columns than integers, when the query is run.
+            When the query runs: if the columns are not integers.
 
         Examples
         --------
@@ -478,24 +480,24 @@ class StatisticsMethods(Located):
     def approx_quantiles(
         self, expr: str, probabilities: float | Sequence[float], params: Params = None
     ) -> Booking[float | Array | None]:
-        """Book quantiles of all values, linear between ranks as numpy's.
+        """Book quantiles of all values, linear between ranks as in NumPy.
 
-        The value at each rank is off by less than 0.05 % of itself, whatever the distribution and
-        the packets; small integers are exact.
+        The value at each rank is off by less than 0.05 % of itself, for every distribution and any
+        packets; small integers are exact.
 
         Parameters
         ----------
         expr
             An expression: one value per entry, or a list of values.
         probabilities
-            One, or a list of them, from 0 to 1.
+            A probability from 0 to 1, or a list of them.
         params
             Constants by name, as for `with_params`.
 
         Returns
         -------
         Booking
-            Its value is a numpy array, for one probability a float; None without values.
+            Its value is a NumPy array, or a float for one probability; it is None without values.
 
         Raises
         ------

@@ -84,7 +84,7 @@ class ByDataset(dict[str, Value]):
         return ByDataset({name: function(value) for name, value in self.items()}, self.metadata)
 
     def stack(self, by: str = DATASET) -> hist.Hist | Variations[hist.Hist]:
-        """Make one histogram of all, with an axis of categories before the others.
+        """Make one histogram of all samples, with a category axis before the others.
 
         Parameters
         ----------
@@ -121,8 +121,8 @@ class ByDataset(dict[str, Value]):
     def as_variations(
         self, by: str = "process", variation: str = "variation"
     ) -> ByDataset[Variations[Value]]:
-        """Make one result of the samples of a process: those with the nominal simulation, added
-        up, and those with another one as its variations.
+        """Make one result for each process: the sum of its samples with the nominal simulation,
+        with the samples of other simulations as variations.
 
         Parameters
         ----------

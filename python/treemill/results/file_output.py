@@ -99,17 +99,18 @@ class FileOutput:
     """A ROOT file of trees, written by many workers: a selector makes it in `begin_worker`, puts it
     into `self.output`, and writes to it in `process`.
 
-    Parts are in a hidden folder beside the file until the query has ended well. Then the complete
-    file appears, with its entries in the order of the entries that they were made from, and
-    replaces an older file in the same moment. If the query does not end well, there is no file.
+    Until the query has ended without an error, its parts are in a hidden folder beside the file.
+    Then the complete file appears and replaces an older file in the same moment. Its entries have
+    the order of the dataset's entries from which they come. If the query ends with an error, no
+    file appears.
 
     Parameters
     ----------
     path
         The file on this machine. All workers must see its folder.
     as_dataset
-        If true, a folder of that name with a file for each part that a worker has handed over.
-        These files have no order, which their trees record: such a dataset cannot be a friend by
+        If true, `path` is a folder, with a file for each part that a worker has handed over. The
+        trees of these files record that they have no order: such a dataset cannot be a friend by
         entry number.
     compression
         As for `snapshot`.
@@ -117,9 +118,9 @@ class FileOutput:
     Raises
     ------
     UnsupportedError
-        For an address of a server.
+        If `path` is the address of a server.
     QueryError
-        For a compression that there is not.
+        If the compression does not exist.
 
     Examples
     --------
@@ -165,9 +166,9 @@ class FileOutput:
         UnsupportedError
             If a tree cannot hold the values of a column, which the message names.
         QueryError
-            If the columns do not fit together, or not to what was written before.
+            If the columns do not fit together, or do not fit the columns of earlier calls.
         SourceError
-            If there is no space, or no permission.
+            If the space or the permission is missing.
 
         Examples
         --------

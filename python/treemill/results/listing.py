@@ -77,7 +77,7 @@ class CutTable:
 
 @short_errors
 def cut_table(results: CutFlows, show: str = "passed") -> CutTable:
-    """Put cut flows side by side, one column each.
+    """Put cut flows side by side, with one column for each.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def cut_table(results: CutFlows, show: str = "passed") -> CutTable:
     Raises
     ------
     QueryError
-        For what is no cut flow, or if the cut flows have different cuts.
+        If a result is not a cut flow, or if the cut flows have different cuts.
 
     Examples
     --------

@@ -237,17 +237,17 @@ def save(results: Results, path: str | PathLike[str]) -> None:
     ----------
     results
         A histogram of hist or boost-histogram, a number, a text, an array of NumPy or awkward, a
-        cut flow, `Variations`, or mappings and lists of these, of any depth. Bookings are computed,
-        all of them in one pass.
+        cut flow, `Variations`, or mappings and lists of these at any depth. One pass computes all
+        bookings among them.
     path
-        The file. The suffix says in which format: `.root` (ROOT's histograms in folders, which ROOT
+        The file. The suffix selects the format: `.root` (ROOT's histograms in folders, which ROOT
         and uproot read), `.h5` (needs h5py) or `.json.gz` and `.json`, both in UHI's form, which
-        hist and boost-histogram read. An older file is replaced when the new one is complete.
+        hist and boost-histogram read. The new file replaces an older one when it is complete.
 
     Raises
     ------
     UnsupportedError
-        For what the format cannot hold, with its place in the results.
+        If the format cannot hold a result; the error names its place in the results.
     SourceError
         If the file cannot be written.
 
@@ -273,21 +273,22 @@ def load(path: str | PathLike[str]) -> Any:
     Parameters
     ----------
     path
-        A file on this machine with one of the suffixes that `save` knows. Other programs'
-        files give histograms in nested dictionaries: ROOT's by folder, UHI's as hist writes them.
+        A file on this machine with one of the suffixes that `save` knows. Files of other programs
+        give histograms in nested dictionaries: ROOT files by folder, UHI's files as hist writes
+        them.
 
     Returns
     -------
     object
-        What was saved. Numbers of NumPy are Python's, mappings are dictionaries, and histograms are
-        hist's.
+        The saved results. NumPy numbers become Python numbers, mappings become dictionaries, and
+        histograms become hist's.
 
     Raises
     ------
     SourceError
         If there is no such file.
     FormatError
-        If it is damaged, or of another kind.
+        If the file is damaged, or is of another kind.
 
     Examples
     --------

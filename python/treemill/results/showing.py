@@ -43,10 +43,10 @@ def show(histogram: Drawn, title: str = "", log: bool = False) -> None:
     Parameters
     ----------
     histogram
-        A histogram of hist or boost-histogram, or a booking, which is computed if it is not. For
-        `Variations` the nominal one is printed.
+        A histogram of hist or boost-histogram, or a booking, which is computed if it has no value
+        yet. Of `Variations`, the nominal histogram is printed.
     title
-        Without one, a booking has its own.
+        The title; without it, a booking has its own title.
     log
         If true, the scale is logarithmic.
 
@@ -77,14 +77,14 @@ def plot(
     log: bool = False,
     ratio: bool | str = False,
 ) -> Figure:
-    """Draw histograms into one picture, with a legend if they are several.
+    """Draw one or several histograms into one picture, several with a legend.
 
     Parameters
     ----------
     histograms
-        One, a list, a hist.Stack, or a mapping of the legend's words to histograms, each as for
-        `show`. Histograms without names, or with equal ones, get numbers. A single `Variations` is
-        drawn as the nominal histogram with a band of the others.
+        A histogram, a list of them, a hist.Stack, or a mapping from the texts of the legend to
+        histograms, each as for `show`. Histograms without names, or with equal names, get numbers.
+        A single `Variations` is drawn as the nominal histogram with a band for the variations.
     path
         The file of the picture, in the format that the suffix names.
     title
@@ -93,21 +93,22 @@ def plot(
         If true, the scale is logarithmic.
     ratio
         If true, a panel below has the ratios to the first histogram, for histograms of different
-        events: points have their own errors, and a band has the first one's. "efficiency": for
-        histograms of some of the first one's events, with binomial errors. Of a `Variations`, whose
-        histograms are of the same events, ratios have no statistical errors.
+        events: points have their own errors, and a band has the errors of the first histogram.
+        "efficiency": for histograms of a part of the first one's events, with binomial errors. The
+        histograms of a `Variations` have the same events, so their ratios have no statistical
+        errors.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Notebooks show it.
+        The picture, which notebooks show.
 
     Raises
     ------
     QueryError
-        For objects that are not histograms; if they have different axes, or more than one dimension
-        and are several; if an efficiency is asked for, and one cannot be a part of the first; or if
-        matplotlib cannot draw a formula.
+        If an object is not a histogram; if several histograms have different axes or more than one
+        dimension; if `ratio` is "efficiency" and a histogram cannot be a part of the first one; or
+        if matplotlib cannot draw a formula.
     ImportError
         If matplotlib or mplhep is missing.
 

@@ -39,15 +39,14 @@ NOMINAL = "nominal"
 
 
 class Variations(Mapping[str, Value]):
-    """The nominal value and those of variations by name, "nominal" first.
+    """The nominal value and the values of the variations by name, "nominal" first.
 
     An immutable mapping. A variation that was booked but cannot change the value is not among the
     keys: `v[name]` and `v.get(name)` then give the nominal value. `v[name]` raises KeyError for
-    other names. Values are
-    added, subtracted, multiplied and divided variation by variation. If one side lacks a variation,
-    its nominal value is taken, because the variation does not change that side. A histogram without
-    variations cannot be on the left: its operators are hist's. Write
-    `Variations({"nominal": data}) - background`.
+    other names. Values are added, subtracted, multiplied and divided variation by variation. If one
+    side lacks a variation, its nominal value counts, because the variation does not change this
+    side. A histogram without variations cannot be on the left, because its operators are hist's.
+    Write `Variations({"nominal": data}) - background`.
 
     >>> varied = events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
     >>> both = varied.hist("MET_pt", bins=(50, 0, 200)).value * 0.5
@@ -173,8 +172,8 @@ class Variations(Mapping[str, Value]):
         name
             The name of that axis.
         names
-            Its categories; None: the names of the mapping. Variations that do not change the
-            histogram have the nominal one.
+            Its categories; None: the names of the mapping. If a variation does not change the
+            histogram, its category has the nominal contents.
 
         Returns
         -------

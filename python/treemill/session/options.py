@@ -59,73 +59,75 @@ on_error
     "stop" raises the first error; "skip" leaves out the entries that cannot be read or processed,
     and the report names them.
 entries
-    The part of the dataset to go through: a number of entries from the start; or a pair (start,
+    The part of the dataset to process: a number of entries from the start; or a pair (start,
     stop), a range or a slice, in which negative numbers count from the end. None: all.
 max_files
-    The number of files to go through, from the first one. None: all.
+    The number of files to process, from the first one on. None: all.
 checkpoint
     A folder to which the merged results are written every few seconds. If the run is interrupted,
-    the same run with the same folder continues from there (docs/checkpoints.md). None: nothing is
-    kept.
+    the same run with the same folder continues from there (docs/checkpoints.md). None: keep
+    nothing.
 remember
-    False: neither takes results from the folder that `treemill.remember` has named, nor keeps any
-    there (docs/remember.md).
+    False: take no results from the folder of `treemill.remember`, and keep none there
+    (docs/remember.md).
 trace
-    A file for the query's events, written when it has ended: which worker did which entries when,
-    how long it took and where the time went. Its suffix selects the format: .root (a TTree
+    A file for the events of the query: which worker processed which entries, at which time and for
+    how long. It is written when the query has ended. Its suffix selects the format: .root (a TTree
     PerfStats), .parquet or .json (for Perfetto). `treemill trace report` sums it up
     (docs/monitoring.md).
 trace_steps
-    The trace has each step of the workers, too: files bound, each read with its ranges, bytes,
-    duration and server, waits, decompression, decoding, evaluation.
+    If true, the trace also has each step of the workers: files bound, each read with its ranges,
+    bytes, duration and server, waits, decompression, decoding, evaluation.
 monitor
-    The report has histograms of what workers do: packets, entries, latencies and times by worker,
-    workers by node; `feedback=` takes their names. True: a selector's output has them, too, as
-    `output["monitor"]`. False: nothing is counted.
+    The report has histograms of the workers: packets, entries, latencies and times by worker, and
+    workers by node; `feedback=` takes their names. True: the output of a selector also has them, as
+    `output["monitor"]`. False: treemill counts nothing.
 cycles
-    Instead of a dataset: the number of times to generate something.
+    For a selector without a dataset: the number of cycles, in which it generates data.
 seed
     The seed of the selector's `self.rng`.
 schema
     One of coffea's schemas, or a name such as "delphes", which makes the selector's events
     (docs/coffea.md).
 chunksize
-    About the number of entries of a chunk, for selectors. Files are cut as coffea's Runner cuts
-    them, always in the same way. None: as many as can be processed in half a second.
+    About the number of entries of a chunk, for selectors. treemill cuts files as coffea's Runner
+    does, always in the same way. None: as many entries as a worker processes in half a second (with
+    coffea's processors two seconds).
 maxchunks
-    The number of chunks of each sample to go through, as coffea counts them. None: all.
+    The number of chunks of each sample to process, as coffea counts them. None: all.
 memory
     The most memory that the query may take in each worker process of a cluster: a number of bytes,
     or a text such as "2 GB". A query that takes more ends with an error that names the entries.
     None: as much as the cluster's operator allows (docs/clusters.md).
 second_runs
-    Whether a worker that has nothing else to do may process a packet that another one is late with;
-    the first result counts. What the user's code does besides, such as files that it writes, is
-    then done twice. None: not for coffea's processors, nor with `schema=`; for other selectors."""
+    True: a worker without other work may process a packet with which another worker is late, and
+    the first result counts. If the user's code does more than return results, for example write
+    files, it does this twice. False: never. None: True, but False for coffea's processors and with
+    `schema=`."""
 
 _SESSION = "connect(workers=…, mode=…) makes a session, which runs it"
-_NEEDLESS = "leave it out: files are looked at once, and chunks are as large as their time allows"
+_NEEDLESS = "leave it out: treemill checks files once, and chooses the size of chunks by their time"
 _OF_COFFEA = {
-    "skipbadfiles": 'on_error="skip" leaves out what fails, and a warning names it',
-    "retries": "leave it out: packets of workers that die are done again",
-    "savemetrics": "session.report has what was read, and how fast",
+    "skipbadfiles": 'on_error="skip" leaves out data that fail, and a warning names them',
+    "retries": "leave it out: treemill repeats the packets of workers that die",
+    "savemetrics": "session.report has the bytes that were read, and the rates",
     "metadata_cache": _NEEDLESS,
-    "cachestrategy": "treemill.cache remembers what was read; treemill.cache.limit says how much",
+    "cachestrategy": "treemill.cache keeps data in memory; treemill.cache.limit is its size",
     "align_clusters": _NEEDLESS,
     "dynamic_chunksize": _NEEDLESS,
-    "checkpointer": 'checkpoint="a folder" keeps what is done, and a run that was cut goes on',
+    "checkpointer": 'checkpoint="a folder" keeps results, from which the same run continues',
     "format": "treemill reads ROOT files",
     "executor": _SESSION,
     "pre_executor": _SESSION,
     "workers": _SESSION,
-    "processor_instance": "run(processor, dataset) takes both by their places",
-    "fileset": "run(processor, dataset) takes both by their places",
+    "processor_instance": "write run(processor, dataset), without their names",
+    "fileset": "write run(processor, dataset), without their names",
     "treename": 'treemill.dataset(files, "Events") names the tree',
-    "use_result_type": "errors are raised; submit(…) gives a handle",
+    "use_result_type": "run raises errors; submit(…) gives a handle",
     "preload": _NEEDLESS,
-    "uproot_options": "leave it out: uproot reads what treemill cannot, as treemill asks it to",
-    "iteritems_options": "leave it out: all branches can be touched. If a schema fails with some, "
-    "a class derived from it can remove them from the form it is made with",
+    "uproot_options": "leave it out: treemill calls uproot for data that it cannot read",
+    "iteritems_options": "leave it out: a processor can use all branches. If a schema fails with "
+    "some, derive a class from it that removes them from the form",
 }
 """Options of coffea's Runner, and what to write here instead."""
 

@@ -22,28 +22,28 @@ _known: dict[str, Results] = {}
 
 
 def remember(folder: str | os.PathLike[str] | None, *, limit: int | str | None = None) -> None:
-    """Remember the results of runs in a folder, and compute only what is not there.
+    """Remember the results of runs in a folder, and compute only results that are not there.
 
-    A result is remembered for each booking and file. A run takes those from the folder that are of
-    the same data and of the same booking, with all that it depends on, and computes the others:
-    `report.remembered` says how many, and why. Without a call, the variable `TREEMILL_REMEMBER`
-    names the folder; without both nothing is remembered.
+    The folder has a result for each booking and file. A run takes from the folder the results that
+    belong to the same data and the same booking, with everything on which the booking depends, and
+    computes the others. `report.remembered` says how many, and why. Without a call, the environment
+    variable `TREEMILL_REMEMBER` names the folder. Without both, treemill remembers nothing.
 
     Parameters
     ----------
     folder
-        The folder, which is made if it is not there. Processes and hosts may share it. None:
-        nothing is remembered from now on.
+        The folder, which is made if it does not exist. Processes and hosts may share it. None:
+        remember nothing from now on.
     limit
-        The bytes that it may have, as a number or as "50 GB"; what was used least recently is
-        removed. None: 20 GB.
+        The largest size of the folder in bytes, as a number or as "50 GB". The results that were
+        used least recently are removed. None: 20 GB.
 
     Raises
     ------
     SourceError
         If the folder cannot be used, or other users may write to it.
     QueryError
-        For a limit that is none.
+        If the limit is not valid.
 
     Examples
     --------

@@ -162,12 +162,13 @@ class Session:
         return self._pool.size
 
     def upload(self, path: str | os.PathLike[str]) -> Package:
-        """Put a folder with Python modules and data, or a wheel, on every worker's path, for the
-        runs to come.
+        """Put a folder with Python modules and data, or a wheel, on the path of every worker for
+        later runs.
 
-        A package is identified by its content: if that has changed, it is sent again. A module
-        `treemill_setup` in it is run once per worker, before anything else. Packages are for
-        sessions with `mode="processes"` and for clusters; threads import what this process can.
+        treemill identifies a package by its content, and sends it again if the content has changed.
+        If it contains a module `treemill_setup`, each worker runs this module once before anything
+        else. Packages are for sessions with `mode="processes"` and for clusters; threads import the
+        modules that this process can import.
 
         Parameters
         ----------
@@ -182,7 +183,7 @@ class Session:
         Raises
         ------
         SourceError
-            If there is no such folder.
+            If the folder does not exist.
         UnsupportedError
             If the workers are threads.
 
@@ -208,7 +209,7 @@ class Session:
         Raises
         ------
         QueryError
-            If there is no package of this name.
+            If no package has this name.
 
         Examples
         --------
@@ -235,25 +236,25 @@ class Session:
         return (*mine.values(), *(kept for kept in self._pool.kept() if kept.name not in mine))
 
     def attach(self, id: str) -> Query:  # noqa: A002 - what users call it
-        """Go on with a query that another session has started on this cluster.
+        """Continue with a query that another session has started on this cluster.
 
         Parameters
         ----------
         id
-            What `query.id` was there, if it is your query: `session.queries` lists it. Of another
-            user's query, what `query.key` is there.
+            The `query.id` of your query, which `session.queries` lists. For the query of another
+            user, the `query.key` of that user's handle.
 
         Returns
         -------
         Query
-            Its `result()` gives what the other session would have got. Bookings have their values
-            in order; `end` of a selector is called here.
+            Its `result()` gives the result that the other session would have got. Values of
+            bookings come in their order, and `end` of a selector runs in this process.
 
         Raises
         ------
         QueryError
-            If the cluster has no such query (any more), if it is another user's, or if the session
-            is no cluster's.
+            If the cluster does not have this query (any more), if it belongs to another user, or if
+            the session is not on a cluster.
 
         Examples
         --------
@@ -286,35 +287,38 @@ class Session:
     ) -> object:
         """Compute bookings, or run a selector.
 
-        Only the given bookings are computed. Those of one dataset are done in one pass, after a
-        first one if an axis finds its range by itself. Ctrl-C ends the query within a batch and
-        raises QueryInterrupted, a KeyboardInterrupt with `partial_result` and `report`; a second
-        Ctrl-C does not wait for the workers.
+        A run computes only the given bookings. One pass computes all bookings of one dataset. If an
+        axis finds its range by itself, another pass comes before. Ctrl-C ends the query within a
+        batch and raises QueryInterrupted, a KeyboardInterrupt with `partial_result` and `report`; a
+        second Ctrl-C does not wait for the workers.
 
         Parameters
         ----------
         *what
-            Bookings, alone or in dicts, lists and tuples, in one another; or a selector and a
-            dataset, node or fileset of coffea's: a `treemill.Selector`, a function of a chunk of
-            events that gives a dict, or a coffea processor (docs/coffea.md).
+            Bookings, alone or in nested dicts, lists and tuples; or a selector and a dataset, a
+            node or a fileset in coffea's form. A selector is a `treemill.Selector`, a function that
+            takes a chunk of events and returns a dict, or a coffea processor (docs/coffea.md).
         progress
             Show a progress bar, one for all datasets; None: after 0.3 s on a terminal and in
             notebooks, or at once if many short runs follow one another on a terminal.
         feedback
-            Called about every second with the values, or the output, so far; or the name of a
-            histogram among them (True: the first one), which is drawn under the progress bar.
+            A function that is called about every second with the values, or the output, so far; or
+            the name of a histogram among them (True: the first one), which is drawn under the
+            progress bar.
         {options}
 
         Returns
         -------
         object
-            The values, a tuple if there are several, or in the containers that they came in. A
-            selector gives its merged output, or what its `end` returns.
+            The value of a single booking, a tuple of the values of several, or the containers of
+            the bookings with the values in their places. A selector gives its merged output, or the
+            value that its `end` returns.
 
         Raises
         ------
         QueryError
-            For what makes no sense; for an option of coffea's Runner it says what to write here.
+            If an argument makes no sense. For an option of coffea's Runner, the error says what to
+            write in treemill.
         WorkerError
             If the user's code fails.
         SourceError, FormatError, UnsupportedError
@@ -346,18 +350,18 @@ class Session:
         *what
             Bookings of one dataset, or a selector and its data, as for `run`.
         feedback
-            As for `run`; a function is called on a thread of its own.
+            As for `run`. A function runs on a thread of its own.
         {options}
 
         Returns
         -------
         Query
-            Its `result()` gives what `run` would, always a tuple for bookings.
+            Its `result()` gives the same as `run`, but always a tuple for bookings.
 
         Raises
         ------
         QueryError
-            For what makes no sense; other errors are raised by `result()`.
+            If an argument makes no sense. `result()` raises other errors.
 
         Examples
         --------
@@ -429,15 +433,16 @@ class Session:
     def dashboard(self, host: str = "127.0.0.1", port: int = 0) -> Dashboard:
         """Serve a page for the browser that shows the queries of this session while they run.
 
-        It shows progress, rates, workers and the histograms so far, and has buttons that stop or
-        abort a query (docs/dashboard.md). Everyone who knows its address can do so; others cannot.
+        The page shows progress, rates, workers and the histograms so far, and has buttons that stop
+        or abort a query (docs/dashboard.md). Only people who know its address can see and use it.
 
         Parameters
         ----------
         host
-            The address of this machine that other machines reach, if the page is for them.
+            The address of this machine by which other machines reach the page. With the default,
+            only this machine reaches it.
         port
-            0 for any port that is free.
+            The port of the page; 0: any free port.
 
         Returns
         -------
@@ -462,8 +467,7 @@ class Session:
         return self._dashboard
 
     def close(self) -> None:
-        """Stop the queries that run, and end the workers. Queries on a cluster go on, and so does
-        the cluster.
+        """Stop the running queries, and end the workers. A cluster and the queries on it go on.
 
         Examples
         --------

@@ -81,8 +81,8 @@ def opened(address: object, timeout: float, security: object = None) -> Client:
         why = str(error) or "it is silent"
         raise WorkerError(
             f"no scheduler answers at {address} within {timeout:g} s ({why}): "
-            "look whether it runs, whether the address is the one that `dask scheduler` prints, "
-            "and whether a firewall is between it and this host"
+            "check that it runs, that the address is the one that `dask scheduler` prints, "
+            "and that no firewall blocks the connection"
         ) from error
     except Exception as error:
         raise QueryError(

@@ -42,9 +42,11 @@ def check_not_loading() -> None:
     """Raises QueryError if this process loads a task."""
     if _is_loading:
         raise QueryError(
-            "worker processes import the module that a function or a class of the query is in, and "
-            "that module starts worker processes when it is imported: put what it does as a script "
-            'below `if __name__ == "__main__":`'
+            "worker processes import the module of the query's functions and classes, and this "
+            "module "
+            "starts worker processes when it is imported: put the statements that run the query "
+            "below "
+            '`if __name__ == "__main__":`'
         )
 
 
