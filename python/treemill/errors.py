@@ -176,13 +176,13 @@ def _rebuild(kind: type[TreemillError], state: dict[str, object]) -> TreemillErr
 
 
 class SourceError(TreemillError):
-    """Bytes could not be read, or not written: no such file, no permission, no space, a server that
-    does not answer."""
+    """treemill could not read or write bytes: the file does not exist, the permission or the space
+    is missing, or a server does not answer."""
 
 
 class ChangedError(SourceError):
-    """A file is not what it was when the pass began: what was read of it before does not go with
-    what would be read now. Another attempt in the same pass would not help."""
+    """A file has changed since the pass began, so entries of the old and the new state would be in
+    one result. Another attempt in the same pass would not help."""
 
 
 def sound_path(path: str | os.PathLike[str]) -> str:
@@ -191,7 +191,7 @@ def sound_path(path: str | os.PathLike[str]) -> str:
     if not isinstance(text, str):
         raise QueryError(f"a path is a text, not {text!r:.60}")
     if "\0" in text:
-        raise QueryError(f"no path has a zero byte in it: {text!r}")
+        raise QueryError(f"a path cannot contain a zero byte: {text!r}")
     return text
 
 
@@ -256,7 +256,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
     if _ON_A_SERVER.match(text):
         raise UnsupportedError(
             f"cannot write to {text}, which is on a server: give a path on this machine or on a "
-            "mount, and copy what is there to the server afterwards"
+            "mount, and copy the file to the server afterwards"
         )
     return text.removeprefix("file://")
 
@@ -271,7 +271,8 @@ def writing(path: str) -> Iterator[None]:
 
 
 class FormatError(TreemillError):
-    """Bytes are there but break ROOT's file format: not a ROOT file, cut short, damaged."""
+    """The bytes of a file break ROOT's file format: it is not a ROOT file, is cut short, or is
+    damaged."""
 
 
 class TruncatedError(FormatError):
@@ -279,7 +280,8 @@ class TruncatedError(FormatError):
 
 
 class UnsupportedError(TreemillError):
-    """Something valid that this version of treemill does not support; the message names it."""
+    """The file, expression or option is valid, but this version of treemill does not support it;
+    the message names it."""
 
 
 class MissingPackageError(UnsupportedError, ImportError):
@@ -289,9 +291,9 @@ class MissingPackageError(UnsupportedError, ImportError):
 class QueryError(TreemillError):
     """An expression, a name or a booking makes no sense for this dataset.
 
-    `text` is the expression, `span` the half-open range of characters in it that the message is
-    about, `suggestions` what may have been meant, and `column` the column that does not exist, if
-    that is what is wrong.
+    `text` is the expression, and `span` is the half-open range of its characters that the message
+    describes. `suggestions` are names that may be right. If a column does not exist, `column` is
+    its name.
     """
 
     def __init__(
@@ -328,7 +330,8 @@ class UnknownBranchError(QueryError, KeyError):
 
 
 class WorkerError(TreemillError):
-    """A worker failed for a reason of its own: `worker` is its name, `traceback` what it said."""
+    """A worker failed, for example in your code. `worker` is its name, and `traceback` is the
+    worker's traceback."""
 
     def __init__(
         self,
@@ -344,11 +347,11 @@ class WorkerError(TreemillError):
 
 
 class StoppedError(TreemillError):
-    """Somebody else has stopped or aborted the query, so that its result is not of all entries.
+    """Somebody else has stopped or aborted the query, so its result does not cover all entries.
 
-    `by` says who, `partial_result` has the results of the entries that were done (None if there
-    are none), and `report` says which entries those are. `query.result(partial=True)` gives such a
-    result without an error.
+    `by` names the person or program, `partial_result` has the results of the processed entries
+    (None if no results exist), and `report` says which entries these are.
+    `query.result(partial=True)` gives such a result without an error.
     """
 
     def __init__(
@@ -367,10 +370,10 @@ class StoppedError(TreemillError):
 
 
 class QueryInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a query, after its workers stopped.
+    """The user pressed Ctrl-C during a query, and its workers have stopped.
 
-    `partial_result` has the results of the entries covered so far (None if there are no results
-    yet), and `report` says which entries those are.
+    `partial_result` has the results of the entries so far (None if no results exist yet), and
+    `report` says which entries these are.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What users of ROOT and uproot write by habit, and what to write here."""
+"""The names that users of ROOT and uproot write by habit, with the names to write in treemill."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROOT_METHODS = {
     "GetMinimum": "min(x).value is the minimum",
     "Print": "events.show() prints the branches",
     "Process": "tm.run(selector, events) runs a treemill.Selector",
-    "Range": "tm.run(…, entries=(start, stop)) goes through a part of the entries",
+    "Range": "tm.run(…, entries=(start, stop)) processes a part of the entries",
     "Redefine": "it is called define",
     "SetAlias": 'define("name", "expression") names an expression',
     "StdDev": "std(x, ddof=1) is the standard deviation",
@@ -80,8 +80,8 @@ UPROOT_FUNCTIONS = {
     "open": 'tm.dataset("file.root", "Events") is a tree',
     "concatenate": "tm.dataset([path, path]).arrays(names) reads several files as one tree",
     "iterate": f"tm.dataset([path, path]) is several files as one tree; its {_RANGES}",
-    "lazy": "tm.dataset(path) reads nothing before it is asked",
-    "dask": "tm.dataset(path) reads nothing before it is asked",
+    "lazy": "tm.dataset(path) reads nothing until you need data",
+    "dask": "tm.dataset(path) reads nothing until you need data",
 }
 """What to write for functions of uproot."""
 
@@ -104,6 +104,6 @@ UPROOT_KEYWORDS = {
     "interpretation": "columns have the types of the file; cast in an expression",
     "decompression_executor": "tm.connect(workers=…) sets the number of workers",
     "interpretation_executor": "tm.connect(workers=…) sets the number of workers",
-    "array_cache": "tm.cache keeps what was read",
+    "array_cache": "tm.cache keeps data in memory",
 }
 """What to write for keywords of uproot's methods."""

@@ -411,7 +411,7 @@ class _Certain(_Digest):
             if name in value.__globals__:
                 yield name, _Named(value.__globals__[name], names)
             elif not hasattr(builtins, name):
-                raise UnsupportedError(f"{_title(value)} uses {name}, which there is not")
+                raise UnsupportedError(f"{_title(value)} uses {name}, which does not exist")
         for name in sorted(_imported(code)):
             module = sys.modules.get(name)
             if module is None:

@@ -101,7 +101,7 @@ class Checkpoint:
             )
         if wrong is not None:
             raise QueryError(
-                f"the checkpoint in {self.path.parent} cannot be gone on with: {wrong}. Give "
+                f"the run cannot continue from the checkpoint in {self.path.parent}: {wrong}. Give "
                 "checkpoint= another folder, or remove this one to begin again"
             )
         return record

@@ -161,7 +161,7 @@ def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Exerci
     events = dataset(files[0] if len(files) == 1 else list(files))
     readable = [b for b in events.branches.values() if b.kind in _READABLE and b.dtype]
     if not readable:
-        raise QueryError("there is no branch of numbers to read", file=events.files[0])
+        raise QueryError("the tree has no branch of numbers to read", file=events.files[0])
     sizes = [Size(b.name, b.zip_bytes) for b in readable]
     names = chosen(sizes, recipe.share, recipe.order)
     sums = [events.sum(f"`{name}`") for name in names]

@@ -141,7 +141,7 @@ def load(path: str) -> Recorded:
     try:
         return read(path)
     except FileNotFoundError:
-        raise SourceError("there is no such file", file=path) from None
+        raise SourceError("no such file", file=path) from None
     except (ValueError, KeyError, TypeError) as error:
         raise FormatError(f"it is no trace of a query: {error}", file=path) from error
 

@@ -45,8 +45,8 @@ def check(scheme: str, url: str, others: Sequence[str]) -> None:
     elif not over_fsspec.knows(scheme, url):
         known = ", ".join(f"{each}://" for each in others)
         raise UnsupportedError(
-            f"{scheme}:// is not supported by this version of treemill; "
-            f"it reads local files and {known}, and what the Python package fsspec knows",
+            f"{scheme}:// is not supported by this version of treemill; it reads local files, "
+            f"{known}, and the protocols of the Python package fsspec",
             file=url,
         )
 

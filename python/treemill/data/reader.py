@@ -178,7 +178,7 @@ def _has_default(chain: Chain, name: str) -> bool:
 def _require_readable(branches: Branches, name: str) -> None:
     branch, group = branches[name], group_named(branches, name)
     if group is None and branch.kind == "group":
-        raise QueryError(f"{name} has no data, of its own or of branches in it", branch=name)
+        raise QueryError(f"the branch {name} and the branches in it have no data", branch=name)
     for each in [branch] if group is None else leaves(group):
         if not each.readable:
             raise cannot_read(each.path, each.cpp_type, each.reason)

@@ -271,13 +271,13 @@ class VariedRows:
         ]
         if len(which) > 1:
             raise QueryError(
-                f"{twice} is what {' and '.join(which)} would both be called: give one of the "
-                "variations another name",
+                f"{' and '.join(which)} would both be called {twice}: give one of the variations "
+                "another name",
                 branch=twice,
             )
         raise QueryError(
-            f"{twice} is what {which[0] if which else 'a column of bits'} is called: give the "
-            "other column of this name another one",
+            f"{twice} is the name of {which[0] if which else 'a column of bits'} in the file: "
+            "give the other column of this name another name",
             branch=twice,
         )
 

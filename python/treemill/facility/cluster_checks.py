@@ -155,7 +155,7 @@ def _crowd(cluster: ClusterFacts) -> str:
 
 def _untold(cluster: ClusterFacts) -> Iterator[CheckResult]:
     todo = (
-        "look whether these processes are stopped, overloaded or wait for a disk: start them anew, "
+        "check whether these processes are stopped, overloaded or wait for a disk: restart them, "
         "or allow more seconds by --timeout"
     )
     for reason in dict.fromkeys(cluster.untold.values()):
@@ -223,7 +223,7 @@ def _clocks(cluster: ClusterFacts) -> Iterator[CheckResult]:
         yield CheckResult(
             "clocks",
             f"wrong by up to {abs(worst):.1f} s",
-            "have these hosts set their clocks by NTP (`timedatectl`, `chronyc tracking`)",
+            "set the clocks of these hosts by NTP (`timedatectl`, `chronyc tracking`)",
             tuple(sorted(late)),
         )
 
@@ -244,14 +244,14 @@ def _files(cluster: ClusterFacts) -> Iterator[CheckResult]:
             yield CheckResult(
                 "files",
                 f"{path} differs: {sizes_by_host}",
-                "copy it anew to the hosts that are wrong",
+                "copy it again to the wrong hosts",
             )
 
 
 _FILE_FAULTS = {
     "error": "mount it on these hosts, give the user the right to read it, or name it by a URL "
     "(root://, https://) that all can read",
-    "content": "look whether the file is a ROOT file and has this tree, or copy it anew",
+    "content": "check whether the file is a ROOT file and has this tree, or copy it again",
 }
 """What may be wrong with a file, and what to do."""
 
@@ -270,7 +270,7 @@ def _users(cluster: ClusterFacts) -> Iterator[CheckResult]:
     def user(facts: ProcessFacts) -> str:
         return f"uid {facts['user']['uid']}"
 
-    todo = "start all workers as one user, or permissions and proxies will differ among them"
+    todo = "start all workers as one user: otherwise their permissions and proxies differ"
     groups = _grouped(cluster.workers, user)
     if len(groups) > 1:
         yield _several("users", groups, todo)

@@ -107,9 +107,9 @@ class _Asking:
             )
         except Exception as error:
             raise WorkerError(
-                f"the scheduler could not tell its facts within {self._timeout:g} s "
-                f"({type(error).__name__}: {error}): look whether its process is overloaded, or "
-                "start it anew"
+                f"the scheduler did not answer within {self._timeout:g} s "
+                f"({type(error).__name__}: {error}): check whether its process is overloaded, or "
+                "restart it"
             ) from error
         return told
 

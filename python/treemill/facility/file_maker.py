@@ -181,7 +181,7 @@ def check_free(surveys: Iterable[HostFiles]) -> None:
     for each in surveys:
         for path, _ in each.others:
             raise QueryError(
-                f"{path} on {each.room.host} is there and has other events; --force overwrites it",
+                f"{path} on {each.room.host} exists and has other events; --force overwrites it",
                 file=path,
             )
 
@@ -270,7 +270,7 @@ def check_unused(path: Path, recipe: Recipe) -> None:
     known = recipe_of(path)
     if known is None or known["recipe"] != recipe.made_from():
         raise QueryError(
-            f"{path} is there and describes something else; --force overwrites it", file=str(path)
+            f"{path} exists and describes something else; --force overwrites it", file=str(path)
         )
 
 
@@ -331,7 +331,7 @@ class FileMaker:
             kept = noted(path) == note
             if not (kept or self.force):
                 raise QueryError(
-                    f"{path} on {socket.gethostname()} is there and has other events; "
+                    f"{path} on {socket.gethostname()} exists and has other events; "
                     "--force overwrites it",
                     file=str(path),
                 )

@@ -88,7 +88,7 @@ def replay(recorded: Recorded, workers: int | None, storage: float | None = None
     about = recorded.about
     summaries = [each for each in measured.workers if each.packets or not each.lost]
     if not (measured.packets and about.files and about.sizing):
-        raise ValueError("the trace has no packets, or not all that a replay needs")
+        raise ValueError("the trace has no packets, or lacks data that a replay needs")
     number = len(summaries) if workers is None else workers
     scenario = _scenario(measured, number, storage)
     cluster = _Cluster(measured, number, storage)

@@ -114,7 +114,7 @@ def booked(query: str, events: Dataset, entries: int) -> list[Booking]:
         return [numbers]
     readable = _readable(events)
     if not readable:
-        raise QueryError("there is no branch of numbers to read", file=events.files[0])
+        raise QueryError("the tree has no branch of numbers to read", file=events.files[0])
     if query == "full":
         return [numbers, *(events.sum(f"`{size.branch}`") for size in readable)]
     return [

@@ -92,7 +92,7 @@ def _numba() -> ModuleType:
         return importlib.import_module("numba")
     except ImportError as error:
         raise MissingPackageError(
-            f"kernels are compiled by numba, which is not there ({error}): "
+            f"kernels need numba, which cannot be imported ({error}): "
             "pip install 'treemill[kernels]'"
         ) from None
 

@@ -105,8 +105,8 @@ class _Session:
             import onnxruntime
         except ImportError as error:
             raise MissingPackageError(
-                f"{name} is a model in ONNX, which onnxruntime evaluates, and that is not there "
-                f"({error}): pip install 'treemill[onnx]'"
+                f"{name} is a model in ONNX, for which onnxruntime is needed, and it cannot be "
+                f"imported ({error}): pip install 'treemill[onnx]'"
             ) from None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -217,12 +217,13 @@ def _unpacked(content: bytes, name: str) -> _OnnxFile:
 
 
 class OnnxModel(NoList):
-    """A model in ONNX, called from expressions or with arrays.
+    """An ONNX model that you can call in expressions or with arrays.
 
-    `model(…)` takes one number for each input: for an input of several numbers a row, as many, in
-    their order. If it gives one number, that is the value; if it gives several, they are members of
-    the value by their names, and `model["name"](…)` is one of them. The names of an output with
-    several numbers for each row are numbered: `probabilities_0`, `probabilities_1`.
+    `model(…)` takes one number for each input. If an input has several numbers for each row, give
+    as many numbers in their order. If the model has one number as output, this is the value. If it
+    has several outputs, they are members of the value by their names, and `model["name"](…)` gives
+    one of them. If an output has several numbers for each row, their names are numbered:
+    `probabilities_0`, `probabilities_1`.
     """
 
     library = "ONNX"
@@ -284,12 +285,13 @@ class OnnxModel(NoList):
         Parameters
         ----------
         *arguments
-            One for each input: numbers or NumPy arrays, which are broadcast.
+            One argument for each input: numbers or NumPy arrays, which are broadcast.
 
         Returns
         -------
         float, numpy.ndarray or dict
-            The output, a number for numbers; of several outputs, a dictionary of these.
+            The output: a number if all arguments are numbers, and otherwise an array. If the model
+            has several outputs, a dictionary of them.
 
         Raises
         ------

@@ -63,20 +63,22 @@ class Values(Located):
             One expression; or a list of expressions, where `"Jet_*"` stands for all columns of such
             names, defined ones included; or a mapping of names to expressions.
         limit
-            The largest number of bytes: all values are in memory.
+            The largest number of bytes of the result, which is in memory.
         params
             Constants by name, as for `with_params`.
 
         Returns
         -------
         Booking
-            For one expression its values, a numpy array if there is one per entry, else an awkward
-            array. For a list or a mapping an awkward array of records, as `arrays` computes now.
+            The value for one expression is a NumPy array if the expression has one value per entry,
+            and otherwise an awkward array. For a list or a mapping it is an awkward array of
+            records, as from `arrays`.
 
         Raises
         ------
         QueryError
-            For expressions that make no sense; when the query is run, if it is more than `limit`.
+            If an expression makes no sense. When the query runs: if the result is larger than
+            `limit`.
 
         Examples
         --------
@@ -97,15 +99,15 @@ class Values(Located):
         start: int | None = None,
         stop: int | None = None,
     ) -> awkward.Array:
-        """Compute columns of the entries that arrive here, now.
+        """Compute columns of the entries that arrive here, at once.
 
         Parameters
         ----------
         names
             Expressions or globs, or a mapping of names to expressions; None: all columns.
         start, stop
-            Only of these entries of the dataset, counted before any filter; negative ones from its
-            end.
+            The entries `[start, stop)` of the dataset, counted before any filter. Negative numbers
+            count from the end.
 
         Returns
         -------
@@ -115,7 +117,7 @@ class Values(Located):
         Raises
         ------
         QueryError, UnsupportedError
-            For a name that does not exist; for a branch that cannot be read.
+            If a name does not exist, or if treemill cannot read a branch.
 
         Examples
         --------
@@ -142,32 +144,34 @@ class Values(Located):
         fill: Fill = None,
         copy_trees: str | Sequence[str] = (),
     ) -> Booking[SnapshotFile]:
-        """Book a file with columns of the entries that arrive here, in the order of entries. Values
-        are written as they come, so that the file may be larger than memory.
+        """Book a file with columns of the entries that arrive here, in the order of entries.
+        Workers write values during the pass, so the file may be larger than memory.
 
         Parameters
         ----------
         path
-            The suffix says what it is: .root (a TTree, or with format="rntuple" an RNTuple),
-            .parquet, .feather or .arrow. The file appears when it is complete; an older one is
-            replaced in the same moment. For a fileset, {dataset} in the file's name stands for the
+            The suffix selects the format: .root (a TTree, or with format="rntuple" an RNTuple),
+            .parquet, .feather or .arrow. The file appears when it is complete, and replaces an
+            older one in the same moment. For a fileset, {dataset} in the file's name stands for the
             name of each sample.
         columns
             As for `take`; a collection's name, "Jet", stands for all its columns: `nJet`, `Jet_*`
-            and `Jet.*`. None: all columns of the files and those that are defined, as RDataFrame's
+            and `Jet.*`. None: all columns of the files and all defined columns, as RDataFrame's
             `Snapshot` writes.
         tree
-            The name of the tree, or of the RNTuple; None: that of the first file's tree.
+            The name of the tree or RNTuple; None: the name of the first file's tree.
         format
-            "rntuple", or what the suffix says.
+            "rntuple" for an RNTuple; None: the suffix selects the format.
         params
             Constants by name, as for `with_params`.
         compression
-            "zstd:5", "zlib:1", "lzma:7", "lz4:4" with any level, or without one; None: none.
+            "zstd:5", "zlib:1", "lzma:7" or "lz4:4" with any level, or without one; None: no
+            compression.
         fill
-            What missing values become, one value or one for each column by name. ROOT files have
-            none: without `fill` they get NaN, the lowest signed integer, the highest unsigned one,
-            the empty string. Parquet and Feather keep them missing without `fill`.
+            The value that replaces missing values, or a mapping from columns to such values. ROOT
+            files cannot store missing values: without `fill`, NaN, the lowest signed integer, the
+            highest unsigned integer or the empty string replaces them. Parquet and Feather files
+            keep missing values without `fill`.
         copy_trees
             Names of other trees of the same files that are copied whole, such as "Runs".
 
@@ -179,8 +183,8 @@ class Values(Located):
         Raises
         ------
         QueryError, UnsupportedError
-            For values that this kind of file cannot hold, when it is booked or before anything is
-            read.
+            If this kind of file cannot hold the values. `snapshot` raises the error, or the run
+            before it reads events.
 
         Examples
         --------
@@ -238,26 +242,26 @@ class Values(Located):
         log: bool = False,
         params: Params = None,
     ) -> hist.Hist:
-        """Fill a histogram now, show it, and give it back, as TTree::Draw.
+        """Fill a histogram now, show it, and return it, as TTree::Draw does.
 
         Parameters
         ----------
         expr
-            What to fill with; "y:x" or a list, `["x", "y"]`, for several dimensions. It may end in
-            ">>h(100,0,1)", the histogram's name and bins.
+            The expression to fill. For several dimensions write "y:x" or a list, `["x", "y"]`. It
+            may end in ">>h(100,0,1)", the name and the bins of the histogram.
         where
-            The selection. It selects entries; if it has one value per item it selects items, as in
-            `draw("Jet_pt", "Jet_pt > 30")`. A number, unlike a condition, is a weight.
+            The selection of entries. If it has one value per item, it selects items, as in
+            `draw("Jet_pt", "Jet_pt > 30")`. If it is a number and not a condition, it is a weight.
         option
-            An option of TTree::Draw's: "goff" shows nothing, "prof" is `profile`. Options of
+            An option of TTree::Draw: "goff" shows nothing, and "prof" means `profile`. Options for
             painting ("colz", "hist", "e" …) change nothing.
         bins, range
-            As for `hist`. Without a range, far tails are not shown: the range holds at least 99.9 %
-            of the values, and a message says how many are outside.
+            As for `hist`. Without a range, the axis leaves out far tails: it holds at least 99.9 %
+            of the values, and a message says how many values are outside.
         weight
-            An expression; a selection that is a number is a further weight.
+            An expression. If the selection is a number, it is a further weight.
         profile
-            If true, "y:x" is the mean of y over x.
+            If true, "y:x" draws the mean of y against x.
         log
             If true, the scale is logarithmic.
         params
@@ -292,7 +296,7 @@ class Values(Located):
     def scan(
         self, *columns: str, where: str | None = None, n: int = 20, params: Params = None
     ) -> None:
-        """Print the first entries, with a line for each item of lists, as TTree::Scan.
+        """Print the first entries, with a line for each item of lists, as TTree::Scan does.
 
         Parameters
         ----------
@@ -301,7 +305,7 @@ class Values(Located):
         where
             The selection of entries.
         n
-            The number of entries to list. Reading stops when they are found.
+            The number of entries to list. Reading stops when this number is found.
         params
             Constants by name, as for `with_params`.
 
@@ -333,7 +337,7 @@ class Values(Located):
         n: int = 5,
         params: Params = None,
     ) -> awkward.Array:
-        """Compute the first entries that arrive here. Reading stops when they are found.
+        """Compute the first entries that arrive here. Reading stops when `n` entries are found.
 
         Parameters
         ----------
@@ -377,9 +381,9 @@ class Values(Located):
         Returns
         -------
         Description
-            A mapping of names to how many values there are, how many are missing or not finite,
-            mean, standard deviation (of a sample, ddof=1), extremes, approximate quartiles, and
-            sizes of branches. It prints as a table.
+            A mapping from names to the numbers of values, of missing values and of values that are
+            not finite, the mean, the standard deviation (of a sample, ddof=1), the extremes, the
+            approximate quartiles, and the sizes of branches. It prints as a table.
 
         Raises
         ------

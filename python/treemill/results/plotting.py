@@ -43,52 +43,54 @@ def stack(
     log: bool = False,
     colors: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw processes on top of each other, data as points, and what is uncertain as a band.
+    """Draw processes on top of each other, data as points, and the uncertainty as a band.
 
-    Numbers of events have the intervals of a Poisson distribution's mean (68 %), bins without
-    events too; weighted data have the roots of their variances.
+    If data are numbers of events, their errors are the 68 % intervals for the mean of a Poisson
+    distribution, also in bins without events. The errors of weighted data are the square roots of
+    their variances.
 
     Parameters
     ----------
     results
-        A mapping of names to histograms, `Variations` or bookings, the first at the bottom; the
+        A mapping from names to histograms, `Variations` or bookings, the first at the bottom; the
         value of a booking on a fileset; a hist.Stack; or one histogram, or `Variations`, with a
-        first axis of categories. Histograms of a hist.Stack without names, or with equal ones, get
+        first axis of categories. Histograms of a hist.Stack without names, or with equal names, get
         numbers. A name has the same colour in all pictures of the program.
     path
         The file of the picture, in the format that the suffix names.
     data
-        The name of the data among them, or a histogram of data. If it is not given, data are what
-        is called so ("data", "data_obs"), and samples whose metadata say so (`is_data`, `is_mc`,
-        `process`), as for `templates`; several are added, and there may be none. None: all are
-        processes.
+        The name of the data among the results, or a histogram of data. If you do not give it, data
+        are the histograms with the names "data" and "data_obs", and the samples whose metadata say
+        so (`is_data`, `is_mc`, `process`), as for `templates`; several are added up, and data may
+        be absent. None: all results are processes.
     signal
-        Names that are drawn as lines, and are not part of the sum.
+        Names of results that are drawn as lines and are not a part of the sum.
     ratio
-        Whether a panel below has data over the sum of the processes.
+        If true, a panel below has the ratio of data to the sum of the processes.
     systematics
-        Whether the band has variations as well as statistical errors. Each variation is of all
-        processes together; their differences to the sum are added in quadrature, upward and
-        downward ones separately.
+        If true, the band has variations as well as statistical errors. Each variation applies to
+        all processes together. The differences from the sum are added in quadrature, separately for
+        upward and downward differences.
     title
         The title above the picture.
     log
         If true, the scale is logarithmic, and the smallest process is at the bottom, where it can
         be seen.
     colors
-        matplotlib's colours by name, for some or all.
+        A mapping from names to matplotlib's colours, for some or all results.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Notebooks show it.
+        The picture, which notebooks show.
 
     Raises
     ------
     QueryError
-        For objects that are not histograms; if `data` or `signal` names what is not there, or if
+        If a result is not a histogram; if `data` or `signal` names a result that does not exist; if
         contents are not finite; if the histograms have different bins or more than one dimension;
-        if there is no process, if a ratio has no data, or if matplotlib cannot draw a formula.
+        if the results have no process; if a ratio has no data; or if matplotlib cannot draw a
+        formula.
     ImportError
         If matplotlib or mplhep is missing.
 
@@ -116,7 +118,7 @@ def stack(
     if not named:
         raise QueryError("stack() needs a process besides data and signals")
     if ratio and points is None:
-        raise QueryError(f"ratio=True needs data, and {data!r} is not there")
+        raise QueryError(f"ratio=True needs data, but the results have no {data!r}")
     processes = {name: each.nominal for name, each in named.items()}
     drawn = named if systematics else _alone(processes)
     _check(drawn | _alone(signals), points)
@@ -192,7 +194,7 @@ def _data(
 def _taken(named: dict[str, Variations[Hist]], name: str, word: str) -> Variations[Hist]:
     """The histogram of this name, taken out of the others."""
     if name not in named:
-        raise QueryError(f"no histogram {name!r} for {word}=: there are {', '.join(named)}")
+        raise QueryError(f"no histogram {name!r} for {word}=: the names are {', '.join(named)}")
     return named.pop(name)
 
 

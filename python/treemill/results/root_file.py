@@ -346,7 +346,7 @@ def read(path: str) -> ResultTree:
                 raise FormatError("the file is cut short", file=path)
             if not 0 < file.file.fBEGIN <= file.fSeekKeys < size:
                 raise FormatError(
-                    "the file has no list of what is in it: the program that wrote it did not "
+                    "the file has no list of its contents: the program that wrote it did not "
                     "close it",
                     file=path,
                 )
@@ -383,7 +383,7 @@ def _results(
         instead = "load the files that save() has written, and add the results if there are several"
     if found is None or (reading.left and isinstance(found, ResultGroup) and not found.items):
         raise UnsupportedError(
-            f"it was joined from several files, and what they hold was not added: {instead}",
+            f"it was joined from several files, but their results were not added: {instead}",
             file=path,
         )
     if reading.left:

@@ -245,35 +245,36 @@ def templates(
 ) -> list[str]:
     """Write histograms with the names that a fit expects to a ROOT file.
 
-    Combine, TRExFitter, pyhf and cabinetry read such files. Histograms keep their errors: book
-    weighted ones, or with `storage="Weight"`.
+    Combine, TRExFitter, pyhf and cabinetry read such files. Histograms keep their errors: book them
+    with a weight, or with `storage="Weight"`.
 
     Parameters
     ----------
     results
         Nested mappings: their keys are the fields of `name`, level by level. At the bottom are
-        histograms, `Variations` of them, or bookings, which one pass computes. Of data only the
-        nominal histograms are written: of the processes `data` and `data_obs`, and of samples
-        whose metadata say so (`is_mc` is false, or `is_data` is true). A category axis of a
-        histogram that has a field's name (`process`, or `variation`) is taken apart into its
+        histograms, `Variations` of them, or bookings, which one pass computes. For data, only the
+        nominal histograms are written. Data are the processes `data` and `data_obs`, and the
+        samples whose metadata say so (`is_mc` is false, or `is_data` is true). If a category axis
+        has the name of a field (`process`, or `variation`), the histogram is split into its
         categories.
     path
-        The `.root` file. An older one is replaced when the new one is complete.
+        The `.root` file. It replaces an older one when it is complete.
     name
-        The pattern of the names. Slashes make folders. `{variation}` is left out of the nominal
-        histogram's name, with the sign that joins it.
+        The pattern of the names. Slashes make folders. The name of the nominal histogram leaves out
+        `{variation}` and the character that joins it.
     levels
         The fields in the order of the levels of `results`, if that is not the pattern's order:
         `["process", "region"]` for results by sample.
     rename
-        Names of variations: a mapping or a function. Others are named as in Combine: `jes:up` is
-        `jesUp`, `jes:down` is `jesDown`.
+        Names of variations: a mapping or a function. Other variations get the names that Combine
+        uses: `jes:up` becomes `jesUp`, `jes:down` becomes `jesDown`.
     negative
-        The action for bins below zero: "error", "warn", "ignore", or "clip", which writes 0 for
-        them and keeps their errors. No fit of counts takes them.
+        The action for bins below zero: "error", "warn", "ignore", or "clip", which writes 0 and
+        keeps the errors. Fits of counts do not accept negative bins.
     empty
-        The same for empty bins and histograms; of variations, for bins that are empty in either
-        the variation or the nominal one. Many fits fail if a bin is empty in all processes.
+        The action for empty bins and histograms; in variations, for bins that are empty in only one
+        of the variation and the nominal histogram. Many fits fail if a bin is empty in all
+        processes.
 
     Returns
     -------
@@ -283,11 +284,11 @@ def templates(
     Raises
     ------
     QueryError
-        If the names do not fit the results, or are not different; if bins are no numbers or
-        negative, with their edges; if a variation has other bins than the nominal histogram, or a
-        `{process}` than another one with the same other fields.
+        If the names do not fit the results, or are not different; if bins are not numbers or are
+        negative (the error names their edges); if a variation has other bins than the nominal
+        histogram; or if two processes with otherwise equal fields have different bins.
     UnsupportedError
-        For what is no histogram of one to three dimensions.
+        If a result is not a histogram of one to three dimensions.
 
     Examples
     --------
@@ -360,7 +361,7 @@ def named(
                 raise QueryError(f"{own} has other bins than {base}")
             _take(varied, own, (base, variation_histogram), nominal)
     if not nominal:
-        raise QueryError("there are no histograms in the results")
+        raise QueryError("the results have no histograms")
     check_names({*nominal, *varied})
     return nominal, varied
 

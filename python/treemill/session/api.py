@@ -44,37 +44,37 @@ def connect(
     most: int | None = None,
     on_host: int | None = None,
 ) -> Session:
-    """Make a session with local workers; no daemon is needed. With an address, make one with the
-    workers of a Dask cluster.
+    """Make a session with local workers, which needs no daemon. With an address, the session uses
+    the workers of a Dask cluster.
 
     Parameters
     ----------
     address
-        A Dask cluster: the address of its scheduler ("tcp://host:8786"), a `distributed.Client`
-        or a cluster object; None: this machine. Needs `treemill[cluster]`. Several of these, or
+        A Dask cluster: the address of its scheduler ("tcp://host:8786"), a `distributed.Client` or
+        a cluster object; None: this machine. Needs `treemill[cluster]`. Several of these, or
         sessions, in a list or by name in a dictionary: sites with data of their own or with
-        replicas, which work on one query together. A site may be such a list, too. A file that a
-        site cannot open is left to the others (docs/sites.md).
+        replicas, which work on one query together. A site may be such a list, too. If a site cannot
+        open a file, the other sites get it (docs/sites.md).
     workers
         The number of workers; None: one per core.
     mode
         "threads" of this process, for queries, and for selectors that release the GIL; or
         "processes", forked for each run from a template that has loaded everything, for selectors
-        in Python. Threads share what this process remembers of files (`treemill.cache`); processes
-        live for one run and remember nothing.
+        in Python. Threads share the data that this process keeps in memory (`treemill.cache`);
+        processes live for one run and keep no data.
     memory
-        Bytes that each process may take on top of what the template has; None: any number.
+        Bytes that each process may take in addition to the memory of the template; None: no limit.
     silence
-        Seconds without a sign of life after which a process is given up, and seconds that a
-        process may take to load something.
+        Seconds after which treemill gives up a process that gives no sign of life, and seconds that
+        a process may take to load something.
     patience
-        Seconds for which `stop`, Ctrl-C and `close` wait for the user's code. After that a process
-        is killed; a thread, which Python cannot end, is named in a warning and left behind. The
-        entries that the worker has not committed are missing in the result, and the report names
-        them.
+        Seconds for which `stop`, Ctrl-C and `close` wait for the user's code. After that treemill
+        kills a process. It leaves a thread behind and names it in a warning, because Python cannot
+        end a thread. The entries that the worker has not committed are missing in the result, and
+        the report names them.
     start
-        "fork"; or "spawn", which starts each worker as a program of its own. That is slower and
-        shares no memory, but suits systems whose libraries do not survive a fork (macOS).
+        "fork"; or "spawn", which starts each worker as a program of its own. "spawn" is slower and
+        shares no memory, but works on systems whose libraries do not work after a fork (macOS).
     trace
         The number of records that the report of a query keeps of its workers' events and actions
         (`report.trace`): 10,000 take some MB. Reports of several sites have none;
@@ -82,11 +82,11 @@ def connect(
     security
         A `distributed.Security` with the certificates for a cluster that uses TLS.
     reach
-        If there are several sites: by a site's name, or its number in the list ("0"), patterns of
-        names of files (`"root://eos.cern.ch/*"`), which only the sites that are named for them
-        read.
+        For several sites: a mapping from the name of a site, or its number in the list ("0"), to
+        patterns of names of files (`"root://eos.cern.ch/*"`). Only the sites with a matching
+        pattern read such files.
     wait
-        Seconds for which a query waits if a cluster has no worker, before it is given up.
+        Seconds for which a query waits for a worker if the cluster has none.
     keep
         Seconds for which a cluster keeps the result of a query that no session has fetched.
     most
@@ -102,7 +102,7 @@ def connect(
     Raises
     ------
     QueryError
-        For options that make no sense.
+        If an option makes no sense.
     UnsupportedError
         If a package is missing or too old, here or on the cluster.
     WorkerError
@@ -134,13 +134,16 @@ def connect(
         if number is not None and not _is_whole(number, 1):
             raise QueryError(f"{name} must be 1 or more, not {number!r}")
         if number is not None and address is None:
-            raise QueryError(f"{name}= is for clusters; workers= is how many there are here")
+            raise QueryError(
+                f"{name}= is for clusters; workers= is the number of workers on this machine"
+            )
     if security is not None and address is None:
         raise QueryError("security= is for clusters: connect(address, security=…)")
     for name, given in (("mode", mode != "threads"), ("memory", memory), ("start", start)):
         if given and address is not None:
             raise QueryError(
-                f"{name}= is for workers of this machine: a cluster's are as they were started"
+                f"{name}= is for workers on this machine: the workers of a cluster keep the "
+                "settings with which they were started"
             )
     if address is not None:
         from ..backends.dask.messages import Limits  # start-up
@@ -203,7 +206,7 @@ def run(
 ) -> object:
     """Compute bookings, or run a selector, on this machine's cores.
 
-    The session is made when it is first needed, with one thread per core.
+    The first call makes a session with one thread for each core.
 
     Parameters
     ----------
@@ -234,16 +237,16 @@ def run(
 
 @short_errors
 def report() -> Report | None:
-    """Tell what the last run on this machine's cores has done.
+    """Get the report of the last run on this machine's cores.
 
-    It is of `treemill.run`, and of what gets its value when that is asked for; a session that
-    `connect` makes has a report of its own, `session.report`.
+    It describes the last run of `treemill.run` or of a booking's `value`. A session that `connect`
+    makes has its own report, `session.report`.
 
     Returns
     -------
     Report
-        Which entries are in the result, which are not and why (`report().missing`), and rates. None
-        before the first run.
+        It says which entries are in the result, which are missing and why (`report().missing`), and
+        has the rates. It is None before the first run.
 
     Examples
     --------

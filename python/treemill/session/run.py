@@ -243,13 +243,13 @@ class Query(Generic[Result]):
         Parameters
         ----------
         within
-            Seconds to wait while a partial is being merged; None: as long as it takes.
+            Seconds to wait while a partial is merged; None: no limit.
 
         Returns
         -------
         result
-            As `result` gives it; None before there are any results, and if the wait is over. Of a
-            large one that `result` has given, the same object.
+            As from `result`. It is None before any results exist, and if `within` seconds have
+            passed. If `result` has given a large result, it is the same object.
 
         Examples
         --------
@@ -273,12 +273,12 @@ class Query(Generic[Result]):
     def abort(self, reason: str = "aborted by the user") -> None:
         """End the query at once. Work that is not committed is lost.
 
-        `snapshot` gives what was merged, and `report` names the entries in it.
+        `snapshot` gives the merged results, and `report` names the entries in them.
 
         Parameters
         ----------
         reason
-            Why, for the report and for the error that `result` raises.
+            The reason, for the report and for the error that `result` raises.
         """
         running = self._end_early(QueryState.ABORTED, reason)
         if running is not None:
@@ -286,12 +286,12 @@ class Query(Generic[Result]):
         self._assumed.give_up()
 
     def stop(self, reason: str = "stopped by the user") -> None:
-        """End the query soon: what is done by then becomes the result. Returns at once.
+        """End the query soon, with the results so far. The method returns at once.
 
         Parameters
         ----------
         reason
-            Why, for the report.
+            The reason, for the report.
         """
         running = self._end_early(QueryState.STOPPED, reason)
         if running is not None:
@@ -317,13 +317,13 @@ class Query(Generic[Result]):
         timeout
             Seconds to wait; None: until the end.
         partial
-            Give the results of the entries that were done, too, if somebody else has stopped the
-            query.
+            If somebody else has stopped the query, give the results of the processed entries
+            instead of raising an error.
 
         Returns
         -------
         result
-            What `run` would give: the results of all entries or, if the query was stopped, of the
+            The same as from `run`: the results of all entries or, if the query was stopped, of the
             entries that `report` names.
 
         Raises
@@ -333,7 +333,7 @@ class Query(Generic[Result]):
         StoppedError
             If somebody else has stopped or aborted the query.
         TreemillError
-            If the query has failed or was aborted. A worker's error is of its own kind.
+            If the query has failed or was aborted. An error of a worker has its own class.
 
         Examples
         --------
@@ -568,7 +568,7 @@ def _given_up(error: BaseException) -> BaseException:
     """The error of a query of which nothing is left after an error in making its large result."""
     if isinstance(error, Exception):
         return error
-    return TreemillError("making the result was interrupted, and nothing is left of it: run again")
+    return TreemillError("the result is lost, because an interruption ended its making: run again")
 
 
 def _recording_of(options: RunOptions, pool: Pool) -> Recording | None:

@@ -344,7 +344,8 @@ class ChunkColumns:
         if counter is None or np.array_equal(self._offsets.setdefault(counter, offsets), offsets):
             return
         raise FormatError(
-            f"branch {column} does not have as many items as {counter} and what else it counts",
+            f"branch {column} does not have as many items as its counter {counter} and the other "
+            "branches of this counter",
             branch=column,
             entries=self._span,
         )

@@ -88,8 +88,8 @@ class OwnReader:
         """See ChunkReader. No column may be refused: coffea would show the file's."""
         for name in columns:
             raise UnsupportedError(
-                f"with {_name(self._schema)} coffea reads the file by itself, and {name} as it "
-                "is there: give what is defined a name of its own"
+                f"with {_name(self._schema)} coffea reads the file by itself, and {name} as the "
+                "file has it: give your definition a name of its own"
             )
 
     def chunk(

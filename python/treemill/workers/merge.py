@@ -56,8 +56,8 @@ def check_neutral(value: object, name: str = "output") -> None:
             check_neutral(each, f"{name}[{key!r}]")
     elif kind.filled is not None and kind.filled(value):
         raise QueryError(
-            f"{name} does not start empty: what is in it after begin_worker would be added once "
-            "for every worker and commit. Start at zero, and put constants into `inputs`"
+            f"{name} does not start empty: its contents after begin_worker would be added once for "
+            "every worker and commit. Start at zero, and put constants into `inputs`"
         )
 
 

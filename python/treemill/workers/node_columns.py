@@ -155,7 +155,7 @@ class NodeColumns:
 
 def _refusal(name: str) -> QueryError:
     return QueryError(
-        f"{name} is a column of the file, and it, or what it is a member of, was defined anew: "
-        'give what the selector needs a name of its own, as in define("good_pt", "Jet.pt")',
+        f"{name} is a column of the file, but the query has redefined it or its collection: give "
+        'the new values a name of their own, as in define("good_pt", "Jet.pt")',
         branch=name,
     )

@@ -116,7 +116,7 @@ class Selector:
     histograms, numbers and numpy arrays are added; lists, tuples and awkward arrays are
     concatenated, in no particular order; sets are united; dicts are merged key by key; other
     objects are merged by their method `merge(other)`, or by `+`. Text and Booleans must be the same
-    in all chunks. None is replaced by any other value.
+    in all chunks. Any other value replaces None.
 
     >>> class Sum(tm.Selector):
     ...     def begin_worker(self, inputs):
@@ -151,7 +151,7 @@ class Selector:
         """
 
     def book(self, name: str, booking: Booking[Any]) -> None:
-        """Compute a booking along with this selector, in the same pass. To be called in `begin`.
+        """Compute a booking in the same pass as this selector. Call it in `begin`.
 
         Parameters
         ----------
@@ -188,12 +188,12 @@ class Selector:
         """
 
     def begin_file(self, file: DataFile) -> None:
-        """Set up what holds for a file, as in TSelector::Notify: called on each worker before
-        `process` gets chunks of another file than before.
+        """Set up what holds for a file, as in TSelector::Notify. Each worker calls it before
+        `process` gets the first chunk of another file.
 
-        A worker may come back to a file, which is then begun again. Something that is counted here
-        may therefore be counted more than once. A file is not begun if none of its entries are
-        processed.
+        A worker may come back to a file, and then calls it again. If you count something here, you
+        may therefore count it more than once. No worker calls it for a file without processed
+        entries.
 
         Parameters
         ----------
@@ -207,8 +207,8 @@ class Selector:
         Parameters
         ----------
         events
-            An awkward array of records, whose fields are read when they are touched; without data
-            (`cycles=`) an object with `start`, `stop` and `len`.
+            An awkward array of records. treemill reads a field when `process` uses it. Without data
+            (`cycles=`), an object with `start`, `stop` and `len`.
 
         Returns
         -------
@@ -237,7 +237,8 @@ class Selector:
         Returns
         -------
         object
-            What `run` returns in place of the output; None: it returns the output.
+            The value that `run` returns instead of the output. If it is None, `run` returns the
+            output.
         """
 
     @property
@@ -330,8 +331,8 @@ def as_selector(given: object) -> Selector:
     if callable(given):
         return FunctionSelector(given)
     raise QueryError(
-        "what is run on a dataset is a treemill.Selector, a function of a chunk of events or a "
-        f"coffea processor, not {type(given).__name__}"
+        "run() takes a treemill.Selector, a function of a chunk of events or a coffea processor "
+        f"with a dataset, not {type(given).__name__}"
     )
 
 

@@ -103,8 +103,8 @@ class Additive(Results):
             return  # text and Booleans may be rebound if they are the same in all chunks
         what = f"{self._name}[{key!r}]"
         raise QueryError(
-            f"process replaces {what}, so that what earlier chunks put there is lost: add to it, "
-            f"{what} += …, or return a dict, which is added: return {{{key!r}: …}}"
+            f"process replaces {what}, which loses the values of earlier chunks: add to it, "
+            f"{what} += …, or return a dict, whose values are added: return {{{key!r}: …}}"
         )
 
     def _note(self, key: object) -> None:

@@ -69,7 +69,7 @@ def sets(*path_and_value):
             sets("files", "/data/a.root", OPENED | {"size": 99}),
             "files",
             "/data/a.root differs: 100 bytes on tcp://w:0, tcp://w:1, 99 bytes on tcp://w:2",
-            "copy it anew",
+            "copy it again",
         ),
         (
             sets("files", "/data/a.root", OPENED | {"content": "no tree 'Nope'"}),

@@ -157,7 +157,7 @@ def test_bounds_that_are_none_are_refused():
         ({"job": [{"read": "all", "hist": "x"}]}, "exactly one"),
         ({"job": [{"name": "n"}]}, "exactly one"),
         ({"job": [{"read": "most"}]}, "not one of"),
-        ({"job": [{"read": "all", "filter": "x > 1"}]}, "nothing that is filled"),
+        ({"job": [{"read": "all", "filter": "x > 1"}]}, "no histogram to fill"),
         ({"job": [{"read": "all", "share": 0}]}, "share"),
         ({"job": [{"read": "all", "share": True}]}, "share"),
         ({"job": [{"hist": [3]}]}, "hist"),

@@ -118,9 +118,9 @@ class DaskPool(Pool):
         named = [each for each in works if each.request.name == name]
         if not named:
             raise QueryError(
-                f"the cluster has no query {name!r} of yours: it was fetched, it has waited too "
-                "long for that, or the scheduler was started anew; of a query of another user give "
-                "attach() the key, query.key",
+                f"the cluster has no query {name!r} of yours: its result was fetched, or was not "
+                "fetched in time, or the scheduler was restarted; for the query of another user "
+                "give attach() its key, query.key",
                 suggestions=[each.request.name for each in works],
             )
         work, request = named[-1].work, named[-1].request
@@ -220,7 +220,7 @@ def connected(address: object, security: object = None, **options: Unpack[DaskOp
     if isinstance(address, Client):
         if address.asynchronous:
             raise QueryError(
-                "an asynchronous Client cannot be waited for: give connect() its address"
+                "connect() cannot use an asynchronous Client: give it the address of the scheduler"
             )
         return DaskPool(address, owned=False, **options)
     client = opened(address, _CONNECT, security)

@@ -35,8 +35,8 @@ def rules_of(said: Mapping[str, Any], file: str = "treemill.toml") -> Rules:
     unknown = said.keys() - {"memory", "queries", "users"}
     if unknown:
         raise QueryError(
-            f"{file} has {sorted(unknown)[0]!r}, which is no rule: there are memory, queries and "
-            "users"
+            f"{file} has {sorted(unknown)[0]!r}, which is not a rule: the rules are memory, "
+            "queries and users"
         )
     memory = said.get("memory")
     if memory is not None:
@@ -71,7 +71,7 @@ def read_rules() -> Rules:
         text = file.read_text()
     except FileNotFoundError:
         if named:
-            raise QueryError(f"there is no file {named}, which {_VARIABLE} names") from None
+            raise QueryError(f"the file {named}, which {_VARIABLE} names, does not exist") from None
         return Rules()
     try:
         said = tomllib.loads(text)

@@ -116,7 +116,7 @@ class SchedulerClient:
         except TimeoutError as error:
             raise WorkerError(
                 f"treemill could not be put on the scheduler {self.address} within {seconds:g} "
-                "seconds: look whether its process is stopped or overloaded, and connect again"
+                "seconds: check whether its process is stopped or overloaded, and connect again"
             ) from error
         except ImportError as error:
             raise UnsupportedError(
@@ -128,7 +128,7 @@ class SchedulerClient:
         if not hello or hello.get("version") != VERSION:
             raise UnsupportedError(
                 f"the scheduler {self.address} has another version of treemill: install the same "
-                "version everywhere, and start the scheduler anew"
+                "version everywhere, and restart the scheduler"
             )
         return hello
 
@@ -230,8 +230,8 @@ class SchedulerClient:
         data = self._request(request)
         if data is None:
             raise WorkerError(
-                f"the scheduler {self.address} knows nothing of treemill any more: it was started "
-                "anew, and its queries are lost; run the query again with a new session"
+                f"the scheduler {self.address} was restarted, and its queries are lost: run the "
+                "query again with a new session"
             )
         value, error = pickle.loads(data)
         if error is not None:
@@ -254,7 +254,7 @@ class SchedulerClient:
             why = first_line(error) if str(error) else f"it is silent for {_AGAIN:g} s"
             raise WorkerError(
                 f"the scheduler {self.address} does not answer ({why}). If it has ended, its "
-                "queries have ended with it: start it again, connect anew and run the query again"
+                "queries have ended with it: start it again, connect again and run the query again"
             ) from None
 
     def _told(self, request: Coroutine[object, object, _T], seconds: float) -> _T:
@@ -264,8 +264,8 @@ class SchedulerClient:
             wait([answer], _SAY)
             if not answer.done():
                 warn(
-                    f"the scheduler {self.address} has not answered for {_SAY:g} s: look whether "
-                    f"its process is stopped or overloaded; it is given up after {seconds:g} s",
+                    f"the scheduler {self.address} has not answered for {_SAY:g} s: check whether "
+                    f"its process is stopped or overloaded; the query fails after {seconds:g} s",
                     RuntimeWarning,
                 )
         return answer.result()

@@ -326,8 +326,8 @@ class SchedulerState:
         pass_scheduler = self._passes.get(name)
         if pass_scheduler is None:
             raise QueryError(
-                f"the cluster has no query {name!r}: it was fetched, it has waited too long for "
-                "that, or the scheduler was started anew"
+                f"the cluster has no query {name!r}: its result was fetched, or was not fetched "
+                "in time, or the scheduler was restarted"
             )
         return pass_scheduler
 

@@ -85,7 +85,7 @@ def _job(number: int, table: object) -> JobType:
     if job.read is not None and job.read not in WHATS:
         raise QueryError(f"job {name!r} reads {job.read!r}, not one of {', '.join(WHATS)}")
     if job.filter is not None and not job.hist:
-        raise QueryError(f"job {name!r} has a filter, and nothing that is filled")
+        raise QueryError(f"job {name!r} has a filter, but no histogram to fill")
     if job.files < 1:
         raise QueryError(f"job {name!r} takes 1 file or more, not {job.files}")
     return job
@@ -138,7 +138,7 @@ class Bounds:
         if self.most < 1:
             raise QueryError(f"1 job or more at once, not {self.most}")
         if self.seconds is None and self.jobs is None:
-            raise QueryError("a run has an end: --for or --jobs")
+            raise QueryError("give the end of the run: --for or --jobs")
 
     def allowed(self, now: float) -> int:
         """Jobs at once at this time.

@@ -48,7 +48,7 @@ def branches(sizes: Sequence[Size], what: str) -> tuple[str, ...]:
     if what == "whole":
         return ()
     if not sizes:
-        raise QueryError("there is no branch of numbers to read")
+        raise QueryError("the tree has no branch of numbers to read")
     if what == "all":
         return tuple(size.branch for size in sizes)
     ordered = sorted(sizes, key=lambda size: (size.zip_bytes, size.branch))
