@@ -148,7 +148,7 @@ def test_a_worker_that_is_silent_is_named_and_the_others_are_checked(tmp_path):
     ("address", "words"),
     [
         ("localhost", "'localhost' is no address of a scheduler"),
-        ("tls://127.0.0.1:9", "uses TLS, and there are no certificates"),
+        ("tls://127.0.0.1:9", "uses TLS, but Dask has no certificates"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_told_in_one_line(address, words, homes):

@@ -100,7 +100,9 @@ def best(there: Collection[str], has: Collection[str] | None, chosen: str | None
     if chosen:
         if chosen not in there:
             known = ", ".join(level for level in LEVELS if level in there)
-            raise ImportError(f"{VARIABLE}={chosen}: there is no such level here, only {known}")
+            raise ImportError(
+                f"{VARIABLE}={chosen}: this level does not exist here; the levels are {known}"
+            )
         if chosen not in can:
             lacks = ", ".join(sorted(LEVELS[chosen] - frozenset(has or ())))
             raise ImportError(f"{VARIABLE}={chosen}: this processor lacks {lacks}")

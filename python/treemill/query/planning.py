@@ -574,8 +574,8 @@ def _check_constant(step: Step, chain: Chain) -> None:
         name = step.name
         if name in chain.branches or name in chain.constant_names:
             kind = "branch" if name in chain.branches else "item of the metadata"
-            message = f"the constant {name} hides the {kind} of this name: call it otherwise, "
-            raise QueryError(f"{message}or define() the column anew")
+            message = f"the constant {name} hides the {kind} of this name: give it another name, "
+            raise QueryError(f"{message}or redefine the column by define()")
 
 
 def _check_varied(above: _Above, chain: Chain) -> None:

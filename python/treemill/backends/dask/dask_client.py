@@ -104,7 +104,7 @@ def _check(address: str, security: object) -> None:
     )
     if scheme == "tls" and not has_certificates:
         raise QueryError(
-            f"{address} uses TLS, and there are no certificates: set distributed.comm.tls in "
+            f"{address} uses TLS, but Dask has no certificates: set distributed.comm.tls in "
             "Dask's configuration (or DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT and "
             "…__CLIENT__KEY), or give connect() security=distributed.Security(…)"
         )

@@ -47,13 +47,13 @@ def absent(refused: Mapping[str, str], silent: Sequence[str]) -> str:
         by_reason.setdefault(reason, []).append(address)
     parts = [
         f"treemill cannot be loaded on {_named(addresses)}: {reason} (install the client's version "
-        "there, and start these workers anew)"
+        "there, and restart these workers)"
         for reason, addresses in by_reason.items()
     ]
     if silent:
         parts.append(
             f"nothing is heard of {_named(silent)} (look for processes that are stopped or "
-            "overloaded; a worker takes part once it answers)"
+            "overloaded; a worker takes part when it answers)"
         )
     return "; ".join(parts)
 

@@ -59,13 +59,13 @@ class WaitingWords:
         silent = now - self._heard
         if silent > _SILENT:
             return (
-                f"the scheduler {self._address} has not answered for {silent:.0f} s: look whether "
-                "its process is stopped or overloaded, and whether the network is there"
+                f"the scheduler {self._address} has not answered for {silent:.0f} s: check whether "
+                "its process is stopped or overloaded, and whether the network works"
             )
         if self._alone is None or now - self._alone <= _NO_WORKERS:
             return None
         return (
             f"no workers at {self._address} yet, after {now - self._alone:.0f} s: start some, or "
-            "look in their logs why they do not come; the query is given up after "
-            f"{self._wait:g} s without one (wait= of connect())"
+            "find in their logs why they do not come; the query ends after "
+            f"{self._wait:g} s without a worker (wait= of connect())"
         )
