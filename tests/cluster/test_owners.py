@@ -59,9 +59,41 @@ def test_users_see_and_open_their_own_queries(connect, events, tmp_path):
     assert names(connect("operator")) == [query.id]
     shared = bob.attach(query.key)
     assert shared.title == query.title
-    bob.close()  # of two sessions that look on one gets the result
     (tmp_path / "seen" / "hurry").touch()
+    assert query.result(60) == shared.result(60)
     assert query.result(60)["n"] == events.num_entries
+
+
+def test_a_result_stays_until_all_have_it_and_its_owner_drops_it(connect, events, tmp_path):
+    ada, again, bob = connect("ada"), connect("ada"), connect("bob")
+    client = ada._pool._client
+
+    def there():
+        return scheduler_state(client, lambda state: list(state._passes))
+
+    query = started(ada, events, tmp_path, workers=1)
+    beside = again.attach(query.id)
+    (tmp_path / "seen" / "hurry").touch()
+    whole = query.result(60)
+    assert whole["n"] == events.num_entries
+    assert beside.result(60) == whole
+    assert beside.report.entries == query.report.entries == events.num_entries
+    until(lambda: not there(), "both have it, and nobody else may")
+
+    (tmp_path / "shared").mkdir()
+    query = started(ada, events, tmp_path / "shared", workers=1)
+    key = query.key
+    (tmp_path / "shared" / "seen" / "hurry").touch()
+    whole = query.result(60)
+    ada.close()
+    for _ in range(2):  # whoever has the key gets it, as often as they want
+        assert bob.attach(key).result(60) == whole
+    assert bob.attach(key).report.entries == events.num_entries
+    client = bob._pool._client
+    again._pool.scheduler_client.ask("drop", *there())
+    assert not there()
+    with raises(tm.QueryError, said="no query of yours attach takes the key"):
+        bob.attach(key)
 
 
 def work(session):
@@ -130,6 +162,7 @@ def test_orphans_are_stopped_and_their_results_stay(connect, events, tmp_path):
             ownership = dask_scheduler.plugins["treemill"]._ownership
             for kept in ownership._kept.values():
                 kept.asked -= 4000
+                kept.watchers = dict.fromkeys(kept.watchers, kept.asked)
 
         return age
 

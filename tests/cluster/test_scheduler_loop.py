@@ -22,7 +22,7 @@ def watched(ended):
     """The bytes that a client gets, and the threads that made them, beside that of the loop."""
     plugin = TreemillSchedulerPlugin()
     status = SimpleNamespace(change=2, ended=ended, about=Noted())
-    plugin._ownership = SimpleNamespace(watch=lambda caller, name: status)
+    plugin._ownership = SimpleNamespace(watch=lambda caller, name, watcher: status)
     Noted.threads = []
     data = asyncio.run(plugin.watch("pass", 1, 0.0, pickle.dumps(None)))
     return data, set(Noted.threads) - {threading.get_ident()}

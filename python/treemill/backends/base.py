@@ -232,6 +232,8 @@ class Request:
     """Names the query, for workers that outlive this process."""
     key: str = ""
     """Opens the query for other users, if workers outlive this process."""
+    is_shared: Callable[[], bool] = lambda: False
+    """Whether others may want the result of this pass when this process has it."""
     title: str = ""
     """The query in a few words, for lists of them."""
     memory: int | None = None

@@ -59,7 +59,7 @@ from .events import (
     WorkerStays,
 )
 from .feeding import Feeding, Reserves
-from .ledger import joined
+from .ledger import Coverage, joined, joined_missing
 from .merger_choice import MergerChoice
 from .promises import Promises
 from .recovery import Recovery
@@ -517,6 +517,16 @@ class Packetizer(View):
         self._recovery.end(event.reason, None)
 
     # The end.
+
+    def coverage_of_held(self) -> Coverage:
+        """The coverage that the query will have if what mergers hold now is its result. To be
+        asked if `only_mergers_hold`."""
+        coverage = self.coverage(held=True)
+        if not self.is_ending:
+            return coverage
+        return Coverage(
+            coverage.processed, joined_missing([*coverage.missing, *self._recovery.rest()])
+        )
 
     def _finish_if_over(self, actions: list[Action]) -> None:
         if not self.is_done:

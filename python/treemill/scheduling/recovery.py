@@ -3,8 +3,9 @@ may end with it. Work is handed out by assignment.py."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from .coverage import Missing
 from .entities import File, RetryEntries, WorkerGone, WorkerState
 from .events import Packet
 from .state import State
@@ -103,18 +104,23 @@ class Recovery:
         if ending.reason is None:
             ending.reason, ending.error = reason, error
 
-    def give_up_rest(self) -> None:
-        """Gives up all entries that are not done. The query is over."""
+    def rest(self) -> Iterator[Missing]:
+        """What a query that ends early leaves undone, once no worker is at work."""
         state, reason = self._state, self._state.ending.reason or ""
         for again in state.again.waiting:
             if again.stop is not None:
-                state.ledger.give_up(again.file, (again.start, again.stop), reason, None)
+                yield Missing(again.file, again.start, again.stop, reason)
         unopened = {again.file for again in state.again.waiting if again.stop is None}
         unopened |= {file.number for file in state.nodes.fresh_unknown()}
         for file in state.files:
             if file.left or file.number in unopened:
-                for gap in file.gaps():
-                    state.ledger.give_up(file.number, gap, reason, None)
+                for start, stop in file.gaps():
+                    yield Missing(file.number, start, stop, reason)
+
+    def give_up_rest(self) -> None:
+        """Gives up all entries that are not done. The query is over."""
+        for each in self.rest():
+            self._state.ledger.give_up(each.file, (each.start, each.stop), each.reason, None)
 
     def _give_up(self, file: int, span: tuple[int, int | None], error: BaseException) -> None:
         self._state.ledger.give_up(file, span, str(error) or type(error).__name__, error)

@@ -210,6 +210,11 @@ class View(Outcome):
         ]
 
     @property
+    def error(self) -> BaseException | None:
+        """Why the query ends early, if that is an error."""
+        return self._state.ending.error
+
+    @property
     def is_ending(self) -> bool:
         """True if the query ends early: it is over once workers have answered."""
         return self._state.ending.reason is not None

@@ -88,7 +88,8 @@ def connect(
     wait
         Seconds for which a query waits for a worker if the cluster has none.
     keep
-        Seconds for which a cluster keeps the result of a query that no session has fetched.
+        Seconds for which a cluster keeps the result of a query that its owner has not fetched, or
+        of which `query.key` was asked for.
     most
         The number of a cluster's workers that may take part in a query; None: all.
     on_host

@@ -148,8 +148,8 @@ class Query(Generic[Result]):
     def __init__(self, computes: Computation[Result], pool: Pool, options: RunOptions) -> None:
         self.id = os.urandom(6).hex()
         """Names the query: `Session.attach` takes it, if the workers are a cluster's."""
-        self.key = f"{self.id}.{secrets.token_urlsafe(24)}"
-        """Opens the query for others: whoever has it may attach to the query and stop it."""
+        self._key = f"{self.id}.{secrets.token_urlsafe(24)}"
+        self._is_shared = False
         self.title, self.titles = computes.title, computes.titles
         self.bookings = computes.bookings
         self.account = Account(computes.files, computes.spans)
@@ -220,6 +220,16 @@ class Query(Generic[Result]):
         self._begin_pass(attach(self._request(task, ())))
 
     # What the user may ask.
+
+    @property
+    def key(self) -> str:
+        """Opens the query for others: whoever has it may attach to the query and stop it.
+
+        Once it was asked for, the result stays on the cluster after this process has got it, for
+        as long as `connect(keep=)` says.
+        """
+        self._is_shared = True
+        return self._key
 
     @property
     def done(self) -> bool:
@@ -470,7 +480,8 @@ class Query(Generic[Result]):
             checkpointing=checkpointing,
             remembering=remembering,
             name=self.id,
-            key=self.key,
+            key=self._key,
+            is_shared=lambda: self._is_shared and self.account.final_phase,
             title=self.title,
             memory=self._memory,
             served=None if self._monitor is False else self.account.places.node,

@@ -35,6 +35,7 @@ from treemill.scheduling import (
     Discard,
     Discarded,
     FileOpened,
+    Finish,
     HandedOn,
     OpenFile,
     PacketDone,
@@ -195,6 +196,7 @@ class World:
         self.now = 0.0
         self.scheduler_state = SchedulerState(lambda: self.now)
         self.hosts, self.next = {}, 0
+        self.ended = {}  # how passes have ended for those who have fetched their results
         self.kills = self.chance.randrange(3)  # three deaths with one packet end a query
         self.kills *= kills
         for _ in range(hosts):
@@ -262,12 +264,18 @@ class World:
             found += pickle.loads(data)
             if self.chance.random() < 0.05:
                 self.step()  # something happens meanwhile
-        if not self.scheduler_state.settle(name, commits):
+        ended = self.scheduler_state.settle(name, commits)
+        if ended is None:
             return None
-        assert self.scheduler_state.settle(name, commits), (
+        assert self.scheduler_state.settle(name, commits) == ended, (
             "a client may ask again: it has not heard the answer"
         )
+        self.ended[name] = ended
         return found
+
+    def over(self, name):
+        """How a pass has ended for its client; None as long as it has not."""
+        return self.ended.get(name) or self.scheduler_state.status(name).ended
 
     def look(self, name, merged):
         """What a client keeps: what mergers have now, on top of what it began with. None if that
@@ -320,9 +328,9 @@ def live(world, seed):
         world.step()
         if found is None:
             found = world.fetch("work")
-        if world.scheduler_state.status("work").ended is not None:
+        if world.over("work") is not None:
             break
-    ended = world.scheduler_state.status("work").ended
+    ended = world.over("work")
     assert ended is not None, f"seed {seed} does not end"
     assert ended.error is None, (seed, ended.error)
     for file, entries in enumerate(FILES):
@@ -336,6 +344,58 @@ def live(world, seed):
 def test_every_entry_once_whatever_dies(part):
     for seed in range(part * HISTORIES // 4, (part + 1) * HISTORIES // 4):
         live(World(seed), seed)
+
+
+def check(found, ended):
+    """Every entry is in the result, once."""
+    everything = {file: [(0, entries)] for file, entries in enumerate(FILES)}
+    assert ranges_in(found) == ended.coverage.processed == everything
+    assert ended.error is None
+    assert ended.entries == sum(FILES)
+
+
+def test_all_who_wait_for_a_result_get_it_whatever_dies_meanwhile():
+    for seed in range(share(100)):
+        world = World(seed)
+        world.scheduler_state.begin("work", request(trace=1000))
+        traces = []
+        for _ in range(3):  # one after another
+            found = None
+            while found is None:
+                world.step()
+                found = world.fetch("work")
+            check(found, world.ended["work"])
+            traces.append(world.ended["work"].trace)
+        assert all(isinstance(each.records[-1].actions[-1], Finish) for each in traces)
+        assert world.scheduler_state.status("work").ended is None
+        world.scheduler_state.forget("work")
+        assert not world.scheduler_state.listed()
+        for host in world.hosts.values():
+            for _ in range(3):
+                host.exchange(is_lost=False)
+            assert not host.mergers, "the process has dropped it"
+
+
+def test_a_stopped_result_says_what_is_missing_to_all():
+    for seed in range(share(60)):
+        world = World(seed, kills=False)
+        world.scheduler_state.begin("work", request())
+        for _ in range(40 + 2 * seed):
+            world.step()
+        world.scheduler_state.stop("work", "enough")
+        seen = []
+        while len(seen) < 2 and world.scheduler_state.status("work").ended is None:
+            world.step()
+            found = world.fetch("work")
+            if found is not None:
+                seen.append(world.ended["work"])
+                assert ranges_in(found) == seen[-1].coverage.processed
+        for ended in seen:
+            lacks = sum(
+                (FILES[each.file] if each.stop is None else each.stop) - each.start
+                for each in ended.coverage.missing
+            )
+            assert ended.entries + lacks == sum(FILES), seed
 
 
 @pytest.mark.parametrize("nodes", [1, 4])
@@ -390,9 +450,9 @@ def test_no_more_workers_than_may_take_part_whatever_dies(limits, most):
             assert sum(len(each.orders) for each in running) <= most
             seen.add(sum(len(each.orders) for each in running))
             found = found or world.fetch("work")
-            if world.scheduler_state.status("work").ended is not None:
+            if world.over("work") is not None:
                 break
-        assert world.scheduler_state.status("work").ended.error is None
+        assert world.over("work").error is None
         assert ranges_in(found) == {0: [(0, 130)], 1: [(0, 1)], 2: [(0, 77)]}
     assert max(seen) == most
 
@@ -416,9 +476,9 @@ def test_every_entry_once_if_the_scheduler_dies_and_the_client_has_kept():
                         data, done = kept
                 if found is None:
                     found = world.fetch("work")
-                if world.scheduler_state.status("work").ended is not None:
+                if world.over("work") is not None:
                     break
-            ended = world.scheduler_state.status("work").ended
+            ended = world.over("work")
             entries = sum(stop - start for ranges in done.values() for start, stop in ranges)
             cut += ended is None and 0 < entries < sum(FILES)
             if ended is not None:
@@ -512,4 +572,4 @@ def test_a_message_that_fails_ends_its_pass_and_not_the_worker_that_said_it():
     host.say(Nonsense("work"))
     host.exchange(is_lost=False)
     assert not host.mail.waiting, "it is not said again"
-    assert isinstance(world.scheduler_state.status("work").ended.error, TypeError)
+    assert isinstance(world.over("work").error, TypeError)

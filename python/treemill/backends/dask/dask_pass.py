@@ -65,22 +65,18 @@ class FetchedResult:
         merged = self._final or self._now()
         return None if merged is None else merged.kept()
 
-    def fetch(self, parts: Sequence[HeldPartial]) -> bool:
-        """Gets the result, of which these are the parts. False if it has changed meanwhile. Raises
-        ChangedError if workers have read two states of a file."""
+    def fetch(self, parts: Sequence[HeldPartial]) -> PassEnded | None:
+        """Gets the result, of which these are the parts, and says how the pass has ended. None if
+        the result has changed meanwhile. Raises ChangedError if workers have read two states of a
+        file."""
         try:
             merged, commits = self._read(parts)
         except PartialLost:
-            return False
-        if not self._scheduler_client.ask("settle", self._work, commits):
-            return False
-        self._final = merged
-        return True
-
-    @property
-    def is_here(self) -> bool:
-        """True if this process has the result."""
-        return self._final is not None
+            return None
+        ended: PassEnded | None = self._scheduler_client.ask("settle", self._work, commits)
+        if ended is not None:
+            self._final = merged
+        return ended
 
     def end(self) -> None:
         """Notes that there is nothing more to be got."""
@@ -154,6 +150,7 @@ class DaskPass(Pass):
         self._began = time.monotonic()
         self._words = WaitingWords(pool.scheduler_client.address, pool.wait, self._began)
         self.name = work or f"{request.name}-{uuid.uuid4().hex[:8]}"
+        self._watcher = uuid.uuid4().hex
         self._status: PassUpdate | None = None
         self._ended: PassEnded | None = None
         self._error: BaseException | None = None
@@ -332,7 +329,7 @@ class DaskPass(Pass):
             while True:
                 if self._pool.closed:
                     raise WorkerError("the session was closed")
-                status = self._scheduler_client.watch(self.name, change, _WATCH)
+                status = self._scheduler_client.watch(self.name, change, _WATCH, self._watcher)
                 change = status.change
                 self._status = status
                 alone = not status.threads and status.parts is None and status.ended is None
@@ -340,12 +337,15 @@ class DaskPass(Pass):
                 if status.begun and not begun:
                     begun = True
                     self.on_begin()
-                if status.ended is not None:
-                    self._end(status.ended)
+                ended = status.ended
+                if ended is None and status.parts is not None:
+                    ended = self._fetched.fetch(status.parts)
+                    if ended is None:
+                        time.sleep(_REREAD)  # the scheduler will say what has changed meanwhile
+                        change = -1
+                if ended is not None:
+                    self._end(ended)
                     return
-                if status.parts is not None and not self._fetched.fetch(status.parts):
-                    time.sleep(_REREAD)  # the scheduler will say what has changed meanwhile
-                    change = -1
         except BaseException as error:
             if isinstance(error, UnsupportedError | ChangedError):  # it cannot be kept or had
                 with suppress(WorkerError):
@@ -355,15 +355,9 @@ class DaskPass(Pass):
     def _end(self, ended: PassEnded) -> None:
         self._ended = ended
         self._error = self._explained(ended.error)
-        if (
-            ended.error is None
-            and ended.entries > self.status().before
-            and not self._fetched.is_here
-        ):
-            name = self._request.name
-            self._error = QueryError(f"another session has got the result of query {name!r}")
         self._finish(save=True)
-        self._scheduler_client.ask("forget", self.name)
+        stays = self._request.is_shared() and ended.error is None
+        self._scheduler_client.ask("release", self.name, self._watcher, stays)
 
     def _fail(self, error: BaseException) -> None:
         self._error = self._explained(worker_error(0, error))

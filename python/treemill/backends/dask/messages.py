@@ -112,7 +112,7 @@ def free_threads(
     return max(threads, 0)
 
 
-VERSION = 11
+VERSION = 12
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 

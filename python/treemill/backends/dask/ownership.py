@@ -14,7 +14,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import dask
 from dask.utils import parse_timedelta
@@ -82,6 +82,8 @@ _log = logging.getLogger(__name__)
 _OF_A_PASS = frozenset(("coverage", "monitored", "parts", "sizes", "locate", "settle", "forget"))
 _OF_ALL = frozenset(("missing",))
 """Methods of SchedulerState that clients may call; those of a pass need a key that opens it."""
+_FETCHING = 600.0
+"""Seconds for which a session that has not asked again may be fetching a large result."""
 _REMEMBERED = 1000
 """Dropped passes of which it is known who has dropped them."""
 
@@ -91,6 +93,9 @@ class _Kept:
     """What is known of a pass beside its state."""
 
     asked: float  # when a session has asked for it last
+    watchers: dict[str, float] = field(default_factory=dict)
+    """Who wants the result and does not have it, and when each has asked last."""
+    is_had: bool = False  # its owner has the result, and lets go of it
     left: bool = False  # its session was closed, and wants it to go on
     ending: Ending | None = None
     client: Owner | None = None  # who has ended it
@@ -127,15 +132,18 @@ class Ownership:
             raise UnsupportedError(f"treemill on the scheduler has no {what!r}")
         if what in _OF_A_PASS:
             self.check(caller, str(arguments[0]))
-        if what == "forget":
+        if what in ("settle", "forget"):
             self._tell_end(str(arguments[0]))
         return getattr(self._scheduler_state, what)(*arguments)
 
-    def watch(self, caller: Caller, name: str) -> PassUpdate:
-        """How far a pass is, for a session that looks on."""
+    def watch(self, caller: Caller, name: str, watcher: str = "") -> PassUpdate:
+        """How far a pass is, for a session that looks on. `watcher`: names who wants the result,
+        if anyone does."""
         self.check(caller, name)
         kept = self._of(name)
         kept.asked, kept.left = self._clock(), False
+        if watcher:
+            kept.watchers[watcher] = kept.asked
         ending = None if kept.client == caller.owner else kept.ending
         update = self._scheduler_state.status(name)
         return replaced(update, ending=ending, threads=self._scheduler_state.threads)
@@ -231,9 +239,8 @@ class Ownership:
         if kept is None or kept.told:
             return
         about = self._scheduler_state.pass_scheduler(name)
-        status = about.status()
+        status, ended = about.status(), about.outcome()
         self.totals.follow(name, status.heartbeat)
-        ended = status.ended
         if ended is None:
             return
         kept.told = True
@@ -263,6 +270,22 @@ class Ownership:
         while len(self._dropped) > _REMEMBERED:
             del self._dropped[next(iter(self._dropped))]
         self._scheduler_state.forget(name)
+
+    def _release(self, caller: Caller, name: str, watcher: str, stays: bool) -> None:
+        """A session needs the result no more. The result goes once the owner has it and nobody
+        waits for it; but if the owner says that it `stays`, when its time is over."""
+        self.check(caller, name)
+        kept = self._of(name)
+        kept.watchers.pop(watcher, None)
+        owners = self._scheduler_state.pass_scheduler(name).request.opened_by[:1]
+        kept.is_had = kept.is_had or (not stays and _meets(caller, owners))
+        self._forget_if_had(name, kept)
+
+    def _forget_if_had(self, name: str, kept: _Kept) -> None:
+        since = self._clock() - _FETCHING
+        if kept.is_had and not any(asked >= since for asked in kept.watchers.values()):
+            self._tell_end(name)
+            self._scheduler_state.forget(name)
 
     def _leave(self, caller: Caller, name: str) -> None:
         """The session is closed, and the query goes on."""
@@ -300,6 +323,7 @@ class Ownership:
                 del self._kept[name]
                 continue
             self._tell_end(name)
+            self._forget_if_had(name, kept)
             if now - kept.asked <= orphans or kept.left or kept.ending is not None:
                 continue
             if not about.over and about.parts() is None:
@@ -321,6 +345,7 @@ _ANSWERS: dict[str, Callable[..., object]] = {
     "abort": Ownership._abort,
     "drop": Ownership._drop,
     "leave": Ownership._leave,
+    "release": Ownership._release,
     "drain": Ownership._drain,
 }
 

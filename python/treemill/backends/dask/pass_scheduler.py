@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...errors import WorkerError
+from ...errors import QueryError, WorkerError
 from ...frozen import replaced
 from ...scheduling import (
     Action,
@@ -174,7 +174,8 @@ class PassScheduler:
         self._alone_since: float | None = clock()
         self._deadline: tuple[float, str] | None = None
         self._ended: PassEnded | None = None
-        self._settled: dict[int, int] | None = None
+        self._ready: float | None = None  # since when mergers have all of the result
+        self._outcome: PassEnded | None = None  # what it is then
         served = request.served
         self._packetizer, self._coordinator = packetizer_and_coordinator(
             request.files,
@@ -271,7 +272,7 @@ class PassScheduler:
             expected,
             self._before,
             len(self._coordinator.workers),
-            (self._coordinator.ended or self._clock()) - self._coordinator.began,
+            (self._coordinator.ended or self._ready or self._clock()) - self._coordinator.began,
             self._begun,
             self.parts(),
             self._ended,
@@ -496,16 +497,39 @@ class PassScheduler:
             self._decided(lambda: self._coordinator.abort(reason))
         return self._told()
 
-    def settle(self, commits: Mapping[int, int]) -> tuple[bool, Messages]:
-        """A client has got the partials of these mergers. `commits`: how many are in each. False if
-        that is not all of the result, or not what the result is now."""
+    def settled(self, commits: Mapping[int, int]) -> PassEnded | None:
+        """How the pass has ended for a client that has got the partials of these mergers.
+        `commits`: how many are in each. None if that is not all of the result, or not what the
+        result is now. Mergers keep what they have, for other clients."""
         parts = self.parts()
         if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
-            return self._settled == commits, self._told()  # it may not have heard that it was
-        self._settled = dict(commits)
-        for merger in commits:
+            return None
+        return self.outcome()
+
+    def outcome(self) -> PassEnded | None:
+        """How the pass has ended: it is over, or mergers have all of the result."""
+        packetizer, trace = self._packetizer, self._coordinator.trace
+        if self._ended is not None or self._ready is None:
+            return self._ended
+        if self._outcome is not None:
+            return self._outcome
+        coverage, error = packetizer.coverage_of_held(), packetizer.error
+        collected = [Collected(merger) for merger in packetizer.holding]
+        self._outcome = PassEnded(
+            error,
+            coverage,
+            coverage.entries,
+            None if trace is None else trace.ended(self._ready, collected, error),
+            self.sizes(),
+            self.monitored(),
+        )
+        return self._outcome
+
+    def close(self) -> Messages:
+        """Nobody wants the result any more."""
+        for merger in self._packetizer.holding if self.parts() is not None else ():
             self._handle(Collected(merger))
-        return True, self._told()
+        return self.fail(QueryError("the query was dropped before its end"))
 
     def fail(self, error: BaseException) -> Messages:
         """Ends the pass with an error."""
@@ -555,8 +579,11 @@ class PassScheduler:
         self._carry_out(decide())
         if self._withdrawn:
             self._note_rest()
-        if self.parts() != before:
+        after = self.parts()
+        if after != before:
             self.change += 1
+            self._ready = None if after is None else self._ready or self._clock()
+            self._outcome = None
 
     def _carry_out(self, actions: list[Action]) -> None:
         for action in actions:

@@ -114,7 +114,7 @@ class DaskPool(Pool):
         name, _, secret = id_or_key.partition(".")
         if secret:
             self.scheduler_client.use_key(id_or_key)
-        works = self._listed()
+        works: list[Listed] = self.scheduler_client.ask("listed")
         named = [each for each in works if each.request.name == name]
         if not named:
             raise QueryError(

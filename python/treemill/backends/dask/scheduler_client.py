@@ -169,12 +169,13 @@ class SchedulerClient:
     def _who(self) -> bytes:
         return pickle.dumps(self.caller)
 
-    def watch(self, name: str, change: int, wait: float) -> PassUpdate:
-        """The status of a pass, when it has changed or after `wait` seconds."""
+    def watch(self, name: str, change: int, wait: float, watcher: str = "") -> PassUpdate:
+        """The status of a pass, when it has changed or after `wait` seconds. `watcher`: names who
+        wants the result, which stays until it is released."""
         caller = self._who()
         update: PassUpdate = self._answer(
             lambda: self._client.scheduler.treemill_watch(
-                name=name, change=change, wait=wait, caller=caller
+                name=name, change=change, wait=wait, caller=caller, watcher=watcher
             )
         )
         return update

@@ -380,12 +380,15 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def ask(self, what: str, arguments: bytes, caller: bytes) -> bytes:
         """A request of a client; see Ownership."""
         try:
-            if what in ("forget", "drop"):
+            if what in ("forget", "drop", "release"):
                 self.screen.look()  # the page keeps how the pass has ended
             known = await offload(pickle.loads, arguments)
             answer = self._ownership.ask(_caller(caller), what, known)
             self._wake()
-            return pickle.dumps((answer, None))
+            if what != "settle":
+                return pickle.dumps((answer, None))
+            data: bytes = await offload(pickle.dumps, (answer, None))  # a trace may take seconds
+            return data
         except Exception as error:
             return pickle.dumps((None, error))
 
@@ -397,13 +400,15 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         except Exception as error:
             return pickle.dumps((None, error))
 
-    async def watch(self, name: str, change: int, wait: float, caller: bytes) -> bytes:
+    async def watch(
+        self, name: str, change: int, wait: float, caller: bytes, watcher: str = ""
+    ) -> bytes:
         """The status of a pass, once it is not the one with this `change` any more, or after
         `wait` seconds."""
         deadline = time.monotonic() + wait
         try:
             while True:
-                update = self._ownership.watch(_caller(caller), name)
+                update = self._ownership.watch(_caller(caller), name, watcher)
                 rest = deadline - time.monotonic()
                 if update.change != change or rest <= 0:
                     if update.ended is None:

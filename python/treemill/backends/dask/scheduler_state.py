@@ -20,6 +20,7 @@ from .messages import (
     HeldPartial,
     Listed,
     OverMemory,
+    PassEnded,
     PassRequest,
     PassUpdate,
     free_threads,
@@ -366,12 +367,9 @@ class SchedulerState:
         pass_scheduler = self.pass_scheduler(name)
         self._post(pass_scheduler, pass_scheduler.abort(reason))
 
-    def settle(self, name: str, commits: Mapping[int, int]) -> bool:
+    def settle(self, name: str, commits: Mapping[int, int]) -> PassEnded | None:
         """A client has got the partials of a pass; see PassScheduler."""
-        pass_scheduler = self.pass_scheduler(name)
-        settled, out = pass_scheduler.settle(commits)
-        self._post(pass_scheduler, out)
-        return settled
+        return self.pass_scheduler(name).settled(commits)
 
     def fail(self, name: str, error: BaseException) -> None:
         """Ends a pass with an error."""
@@ -432,10 +430,7 @@ class SchedulerState:
         self._told.pop(name, None)
         self._admitted.pop(name, None)
         if pass_scheduler is not None:
-            self._post(
-                pass_scheduler,
-                pass_scheduler.fail(QueryError("the result was not fetched in time")),
-            )
+            self._post(pass_scheduler, pass_scheduler.close())
             self.changed.add(name)
 
     def _post(self, pass_scheduler: PassScheduler, out: list[tuple[str, object]]) -> None:
