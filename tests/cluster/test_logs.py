@@ -2,7 +2,10 @@
 
 import json
 import os
+import shutil
 import signal
+import socket
+from pathlib import Path
 
 import pytest
 import treemill as tm
@@ -12,6 +15,7 @@ from tests.waiting import until
 
 from .processes import Processes
 from .queries import at_work, hurried, started
+from .range_server import serving
 
 
 @pytest.fixture(params=["text", "json"])
@@ -50,3 +54,28 @@ def test_queries_and_losses_are_logged(processes, events, tmp_path):
         assert "@" in began["owner"]
     else:
         assert f"query {query.id}, owner " in lines[0]
+
+
+def test_what_happens_in_a_query_is_told_with_its_name_and_ill_servers(events, tmp_path):
+    """Of a lost worker the line has the address and the host; the server does not give ranges."""
+    (tmp_path / "data").mkdir()
+    paths = [shutil.copy(path, tmp_path / "data") for path in events.files]
+    with Processes(tmp_path, settings={"DASK_LOGGING__TREEMILL": "debug"}) as processes:
+        processes.add(2)
+        with serving(tmp_path / "data") as server, tm.connect(processes.address) as session:
+            session._pool._client.wait_for_workers(2, timeout=60)
+            query = started(session, events, tmp_path, workers=2)
+            os.kill(at_work(tmp_path / "seen").pop(), signal.SIGKILL)
+            assert hurried(query, tmp_path)["n"] == events.num_entries
+            host = socket.gethostname()
+            until(lambda: f"({host}) was lost" in processes.text(), "its host is named")
+            lost = [line for line in processes.text().splitlines() if f"({host}) was lost" in line]
+            assert any(f"query {query.id}" in line for line in lost)
+            far = tm.dataset([f"{server.url}/{Path(path).name}" for path in paths], tree="Events")
+            assert far.num_entries == events.num_entries
+            server.fails = True
+            with pytest.raises(tm.TreemillError):
+                session.run(far.sum("MET_pt"))
+        text = processes.text()
+    (ill,) = [line for line in text.splitlines() if "server ill" in line]
+    assert f"server {server.url}" in ill

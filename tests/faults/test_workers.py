@@ -89,7 +89,7 @@ def test_kill_9_at_random_moments(session, events, killer, runs):
 
 
 def test_the_log_names_a_worker_that_was_lost(session, events, killer, caplog):
-    caplog.set_level("INFO", "treemill")
+    caplog.set_level("DEBUG", "treemill")
     for runs in range(1, 20):
         killer.left = 3
         assert session.run(spans, events, progress=False)["n"] == events.num_entries

@@ -5,15 +5,17 @@ How actions reach workers, and how partials come back, is in threads.py, process
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ..errors import QueryError, TreemillError, WorkerError, traceback_of
 from ..frozen import frozen, replaced
 from ..io_report import IOReport
+from ..monitoring.logs import tell
 from ..scheduling import (
     Coverage,
     Event,
@@ -27,6 +29,7 @@ from ..scheduling import (
     Sizing,
     Trace,
 )
+from ..scheduling.coordinator import Log
 from ..workers.task import Task
 from ..workers.workload import Partial
 
@@ -252,6 +255,14 @@ class Request:
     locate: Callable[[Collection[int]], Iterator[Mapping[int, Sequence[str]]]] | None = None
     """Asks servers, in batches, for the addresses of these files at the hosts that have them. Takes
     round trips, and is for workers on several hosts only."""
+
+
+_log = logging.getLogger(__name__)
+
+
+def log_of(query: str) -> Log:
+    """Logs what goes wrong in a pass of this query: at level DEBUG, as a line an event."""
+    return partial(tell, _log, logging.DEBUG, query=query)
 
 
 class Results(Protocol):

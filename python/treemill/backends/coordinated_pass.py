@@ -31,7 +31,7 @@ from ..scheduling import (
 from ..scheduling.coordinator import Coordinator, packetizer_and_coordinator
 from ..workers.task import Task
 from ..workers.workload import Partial
-from .base import Heartbeat, Pass, PassStatus, Pool, Request, policy_of, sizing_of
+from .base import Heartbeat, Pass, PassStatus, Pool, Request, log_of, policy_of, sizing_of
 from .merged_partial import MergedPartial
 
 __all__ = ["CoordinatedPass", "leave_behind"]
@@ -121,6 +121,7 @@ class CoordinatedPass(Pass):
             merged=self._merged,
             served=request.served,
             notes_entries=self._notes_entries(request),
+            log=log_of(request.name),
         )
         return coordinator
 

@@ -16,7 +16,7 @@ _FIELDS = "treemill"
 """The attribute of a record that has the event and its fields."""
 
 
-def tell(log: logging.Logger, level: int, event: str, **fields: object) -> None:
+def tell(log: logging.Logger, level: int, event: str, /, **fields: object) -> None:
     """Logs an event. The values of `fields` are shown as texts, numbers as they are."""
     if not log.isEnabledFor(level):
         return

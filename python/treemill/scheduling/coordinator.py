@@ -8,13 +8,11 @@ well as under a lock. Knows no task, no file and no kind of worker.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Protocol
 
-from ..errors import without_credentials
 from ..frozen import replaced
 from .events import (
     Action,
@@ -37,9 +35,18 @@ from .state import Policy
 from .timeline import Trace
 from .worker_counters import Monitored, Monitoring
 
-__all__ = ["Coordinator", "packetizer_and_coordinator"]
+__all__ = ["Coordinator", "Log", "packetizer_and_coordinator"]
 
-_log = logging.getLogger(__name__)
+
+class Log(Protocol):
+    """Takes what goes wrong in a pass: an event in a few words, and its fields."""
+
+    def __call__(self, event: str, /, **fields: object) -> None:
+        """Logs it."""
+
+
+def _silent(event: str, /, **fields: object) -> None:
+    pass
 
 
 class Merging(Protocol):
@@ -101,6 +108,7 @@ def packetizer_and_coordinator(
     merged: Merging | None = None,
     served: Callable[[int], str] | None = None,
     notes_entries: bool = False,
+    log: Log = _silent,
 ) -> tuple[Packetizer, Coordinator]:
     """Makes what leads a pass by packets, and what decides on these. `served`: gives the node that
     serves a file; None: what workers do is not counted. See Packetizer and Coordinator for the
@@ -114,6 +122,7 @@ def packetizer_and_coordinator(
         merged,
         None if served is None else Monitoring(served),
         notes_entries=notes_entries,
+        log=log,
     )
     return packetizer, coordinator
 
@@ -132,11 +141,14 @@ class Coordinator:
         monitoring: Monitoring | None = None,
         *,
         notes_entries: bool = False,
+        log: Log = _silent,
     ) -> None:
         """`workers`: the number of workers that should join. `trace`: the number of records to
         keep. `merged`: what is committed here is merged into it; None: mergers have all.
         `monitoring`: counts what workers do, if it is to be counted. `notes_entries`: whether
-        `merged` is told which entries a partial covers; that costs time."""
+        `merged` is told which entries a partial covers; that costs time. `log` is told what goes
+        wrong."""
+        self._log = log
         self._merged = merged
         self._notes_entries = notes_entries
         self.error: BaseException | None = None
@@ -200,7 +212,7 @@ class Coordinator:
         if isinstance(event, WorkerLost) and event.worker in self._merging:
             self._ends.append(event)
             return []
-        _log_fault(event)
+        self._note_fault(event)
         now = self._clock()
         actions = self._scheduler.handle(event, now)
         if self.trace is not None:
@@ -305,16 +317,16 @@ class Coordinator:
         self.error = error
         self.ended = self._clock()
 
-
-def _log_fault(event: Event) -> None:
-    """Logs what goes wrong in a pass. That is rare: an event is of a packet or of a file."""
-    if isinstance(event, WorkerLost):
-        _log.info("worker %d lost: %s", event.worker, without_credentials(event.reason))
-    elif isinstance(event, MergerLost):
-        _log.info("merger %d lost: what it had is done again", event.merger)
-    elif isinstance(event, FileFailed | PacketFailed):
-        what = "file" if isinstance(event, FileFailed) else "packet"
-        number = event.file if isinstance(event, FileFailed) else event.packet
-        more = "a further attempt may help" if event.retry else "given up"
-        error = without_credentials(str(event.error))
-        _log.info("%s %d failed on worker %d: %s (%s)", what, number, event.worker, error, more)
+    def _note_fault(self, event: Event) -> None:
+        """Logs what goes wrong. That is rare: an event is of a packet or of a file."""
+        if isinstance(event, WorkerLost):
+            self._log("worker lost", worker=event.worker, why=event.reason)
+        elif isinstance(event, MergerLost):
+            self._log("merger lost", merger=event.merger, then="what it had is done again")
+        elif isinstance(event, FileFailed | PacketFailed):
+            if isinstance(event, FileFailed):
+                what, which = "file failed", {"file": event.file}
+            else:
+                what, which = "packet failed", {"packet": event.packet}
+            then = "a further attempt may help" if event.retry else "given up"
+            self._log(what, **which, worker=event.worker, error=str(event.error), then=then)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .coverage import Missing
+from .ledger import Missing
 from .entities import File, RetryEntries, WorkerGone, WorkerState
 from .events import Packet
 from .state import State

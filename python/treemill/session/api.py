@@ -39,7 +39,7 @@ def connect(
     trace: int = 0,
     security: Certificates | None = None,
     reach: Reach | None = None,
-    wait: float = 300.0,
+    wait: float = 60.0,
     keep: float = 86400.0,
     most: int | None = None,
     on_host: int | None = None,

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from random import Random
 
 import pytest
+from treemill.backends.base import log_of
 from treemill.backends.merged_partial import MergedPartial
 from treemill.errors import SourceError
 from treemill.scheduling import (
@@ -188,15 +189,20 @@ def test_no_worker_is_left():
 
 
 def test_logs_tell_of_files_that_are_tried_again_and_of_lost_workers(caplog):
-    caplog.set_level("INFO", "treemill")
+    caplog.set_level("DEBUG", "treemill")
     packetizer = Packetizer([FileSize(None)], sizing=Sizing(first=50))
-    leads = Coordinator(packetizer, 2, Clock())
+    leads = Coordinator(packetizer, 2, Clock(), log=log_of("0123"))
     orders = leads.handle(WorkerJoined(0))
     assert any(isinstance(each, OpenFile) for each in orders)
     secret = SourceError("https://me:hunter2@host/a.root?token=hunter2 does not answer")
     leads.handle(FileFailed(0, 0, secret, retry=True))
     leads.handle(WorkerLost(0, "signal 9 at s3://key:hunter2@bucket/a.root"))
     told = [each.getMessage() for each in caplog.records]
-    assert any("file 0 failed" in each and "attempt" in each for each in told)
-    assert any("worker 0 lost: signal 9" in each for each in told)
+    assert len(told) == 2
+    assert all("query 0123" in each and "worker 0" in each for each in told)
+    assert told[0].startswith("file failed")
+    assert "file 0" in told[0]
+    assert "attempt" in told[0]
+    assert told[1].startswith("worker lost")
+    assert "signal 9" in told[1]
     assert "hunter2" not in "".join(told)

@@ -422,7 +422,7 @@ def test_many_runs_leave_nothing(events):
 def test_logs_tell_what_a_session_does_and_no_secrets(tmp_path, paths, caplog, capfd):
     bad = tmp_path / "bad.root"
     bad.write_bytes(b"no file of ROOT")
-    caplog.set_level("INFO", "treemill")
+    caplog.set_level("DEBUG", "treemill")
     with tm.connect(workers=1) as session:
         events = tm.dataset([*paths, str(bad)], tree="Events")
         n = session.run(events.count(), on_error="skip", progress=False)
@@ -435,7 +435,10 @@ def test_logs_tell_what_a_session_does_and_no_secrets(tmp_path, paths, caplog, c
     assert told.count("pass ended: done") == 1
     assert any(f"{n} entries merged" in each for each in told)
     assert any("skipped" in each and str(bad) in each for each in told)
-    assert any("failed on worker" in each for each in told)
+    faults = [each for each in caplog.records if each.getMessage().startswith("file failed")]
+    assert faults
+    assert {each.levelname for each in faults} == {"DEBUG"}
+    assert {each.treemill["query"] for each in faults} == {session.queries[-1].id}
     assert "session opened" not in capfd.readouterr().err
 
 

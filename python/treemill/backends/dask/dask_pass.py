@@ -150,7 +150,7 @@ class DaskPass(Pass):
         self._began = time.monotonic()
         self._words = WaitingWords(pool.scheduler_client.address, pool.wait, self._began)
         self.name = work or f"{request.name}-{uuid.uuid4().hex[:8]}"
-        self._watcher = uuid.uuid4().hex
+        self._watcher = f"{pool.scheduler_client.session}/{uuid.uuid4().hex}"
         self._status: PassUpdate | None = None
         self._ended: PassEnded | None = None
         self._error: BaseException | None = None
@@ -292,6 +292,11 @@ class DaskPass(Pass):
     def abort(self, reason: str) -> None:
         """See Pass."""
         self._scheduler_client.ask("abort", self.name, reason)
+
+    def released(self) -> None:
+        """Waits until the scheduler knows that this process has the result, if it has it."""
+        if self._ended is not None and threading.current_thread() is not self._thread:
+            self._thread.join(2 * _WATCH)
 
     def leave(self) -> None:
         """Ends the thread that watches, because the session is closed."""

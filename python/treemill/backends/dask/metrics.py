@@ -1,16 +1,18 @@
-"""Numbers of a cluster's queries for Prometheus. Their series are bounded: no label changes with
-each query; users are labels only if the operator wants that. Pure.
+"""Numbers of a cluster's queries for Prometheus, and which servers its workers have trouble with.
+The series are bounded: no label changes with each query; users are labels only if the operator
+wants that. Pure.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from ...io_report import SourceReport
 from ..base import Heartbeat
 
-__all__ = ["GAUGES", "STATES", "SUMS", "Totals", "text"]
+__all__ = ["GAUGES", "STATES", "SUMS", "IllServers", "Totals", "text"]
 
 SUMS: dict[str, tuple[str, Callable[[Heartbeat], float]]] = {
     "entries": ("Entries that were processed", lambda beat: beat.entries),
@@ -84,6 +86,48 @@ class Totals:
         seen = self._passes.pop(name, None)
         if seen is not None:
             self.ended[state, seen.user] += 1
+
+
+_ILL = 3
+"""Ranges that must fail, since the last word, before a server is called ill."""
+_ILL_AGAIN = 60.0
+"""Seconds after which it is called so again."""
+
+
+class IllServers:
+    """The servers that do not give what they are asked for. If several queries share a process,
+    each counts what all have asked: so a server is told of once in a while, whoever asks."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, SourceReport]] = {}  # by pass: at the last word
+        self._told: dict[str, float] = {}
+
+    def look(self, work: str, sources: Iterable[SourceReport], now: float) -> list[SourceReport]:
+        """The servers to tell of now, with what they were asked since the last word. `sources`:
+        what a pass has asked so far.
+
+        >>> ill = IllServers()
+        >>> ill.look("a", [SourceReport("root://x", requests=50, errors=2)], now=0.0)
+        []
+        >>> [each.errors for each in ill.look("a", [SourceReport("root://x", errors=9)], now=1.0)]
+        [9]
+        >>> ill.look("a", [SourceReport("root://x", errors=20)], now=9.0)
+        []
+        """
+        known, out = self._known.setdefault(work, {}), []
+        for each in sources:
+            before = known.get(each.source, SourceReport(each.source))
+            errors = each.errors - before.errors
+            if errors < _ILL or now - self._told.get(each.source, -_ILL_AGAIN) < _ILL_AGAIN:
+                continue
+            known[each.source], self._told[each.source] = each, now
+            asked = max(each.requests - before.requests, errors)
+            out.append(SourceReport(each.source, requests=asked, errors=errors))
+        return out
+
+    def forget(self, work: str) -> None:
+        """The pass is over."""
+        self._known.pop(work, None)
 
 
 def text(totals: Totals, gauges: Mapping[str, float]) -> str:

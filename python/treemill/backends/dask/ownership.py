@@ -25,7 +25,7 @@ from ...frozen import frozen, replaced
 from ...monitoring.logs import tell
 from ..base import Ending
 from .messages import Caller, Listed, Owner, PassRequest, PassUpdate
-from .metrics import Totals, text
+from .metrics import IllServers, Totals, text
 from .scheduler_state import SchedulerState
 
 __all__ = ["Lifetimes", "Ownership", "fingerprint", "lifetimes", "operators", "this_caller"]
@@ -120,6 +120,7 @@ class Ownership:
         self._kept: dict[str, _Kept] = {}
         self._dropped: dict[str, str] = {}  # by whom
         self._drained_by: str | None = None
+        self._ill_servers = IllServers()
         self.totals = Totals(bool(dask.config.get("treemill.metrics-per-user", False)))
 
     def ask(self, caller: Caller, what: str, arguments: Sequence[object]) -> object:
@@ -241,6 +242,9 @@ class Ownership:
         about = self._scheduler_state.pass_scheduler(name)
         status, ended = about.status(), about.outcome()
         self.totals.follow(name, status.heartbeat)
+        for ill in self._ill_servers.look(name, status.heartbeat.io.sources, self._clock()):
+            about_it = {"server": ill.source, "failed": ill.errors, "asked": ill.requests}
+            tell(_log, logging.WARNING, "server ill", **about_it, query=about.request.name)
         if ended is None:
             return
         kept.told = True
@@ -287,6 +291,12 @@ class Ownership:
             self._tell_end(name)
             self._scheduler_state.forget(name)
 
+    def lose(self, session: str) -> None:
+        """A session's Client is gone: it does not wait for results any more."""
+        for kept in self._kept.values():
+            for watcher in [each for each in kept.watchers if each.startswith(f"{session}/")]:
+                del kept.watchers[watcher]
+
     def _leave(self, caller: Caller, name: str) -> None:
         """The session is closed, and the query goes on."""
         self.check(caller, name)
@@ -321,6 +331,7 @@ class Ownership:
                 about = self._scheduler_state.pass_scheduler(name)
             except QueryError:  # it is over, and was fetched
                 del self._kept[name]
+                self._ill_servers.forget(name)
                 continue
             self._tell_end(name)
             self._forget_if_had(name, kept)

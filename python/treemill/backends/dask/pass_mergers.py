@@ -24,6 +24,8 @@ class Participant:
     address: str
     host: str
     numbers: tuple[int, ...]
+    called: str
+    """The process as errors name it: its address, and its host as people call it."""
     joined: set[int] = field(default_factory=set)
     """The workers that have joined, and have had a turn."""
     resting: set[int] = field(default_factory=set)

@@ -50,7 +50,7 @@ from ...scheduling import (
 from ...scheduling.blame import LOADING
 from ...scheduling.coordinator import packetizer_and_coordinator
 from ...scheduling.view import Span
-from ..base import WHY_LOST, Heartbeat
+from ..base import WHY_LOST, Heartbeat, log_of
 from .messages import (
     Act,
     Begin,
@@ -186,6 +186,7 @@ class PassScheduler:
             done=request.done,
             trace=request.trace,
             served=None if served is None else served.__getitem__,
+            log=log_of(request.name),
         )
         self._before = self._packetizer.committed_entries
         self._processes: dict[str, Participant] = {}
@@ -280,12 +281,13 @@ class PassScheduler:
 
     # Processes.
 
-    def join(self, address: str, host: str, threads: int) -> Messages:
-        """A process may take part."""
+    def join(self, address: str, host: str, threads: int, called: str = "") -> Messages:
+        """A process may take part, which people know as `called`."""
         if not self.over and address not in self._processes:
             numbers = tuple(range(self._next_worker, self._next_worker + threads))
             self._next_worker += threads
-            process = self._processes[address] = Participant(address, host, numbers)
+            process = Participant(address, host, numbers, called or address)
+            self._processes[address] = process
             self._of |= dict.fromkeys(numbers, process)
             about = (self.request.task, self.request.inputs, self.request.packages)
             self._send_message(address, Begin(self.name, *about, numbers, self.request.memory))
@@ -353,7 +355,7 @@ class PassScheduler:
         for process in [each for each in self._processes.values() if each.leaving]:
             if alone or (process.merger is None and process.joined <= self._packetizer.idle):
                 self._send_message(process.address, End(self.name))
-                self._lose(process.address, f"worker {process.address} was retired", fault=False)
+                self._lose(process.address, f"worker {process.called} was retired", fault=False)
 
     def lose(self, address: str, reason: str, fault: bool = True) -> Messages:
         """A process is lost. `fault`: whether its packets may be to blame."""
@@ -547,7 +549,8 @@ class PassScheduler:
     def give_up(self, address: str, fault: bool) -> Messages:
         """A process has been silent for too long."""
         self._send_message(address, End(self.name))
-        reason = f"worker {address} did not answer for {self.request.silence:g} seconds"
+        called = self._processes[address].called if address in self._processes else address
+        reason = f"worker {called} did not answer for {self.request.silence:g} seconds"
         self._lose(address, reason, fault)
         return self._told()
 

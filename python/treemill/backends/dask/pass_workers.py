@@ -162,6 +162,7 @@ class ProcessServices(Protocol):
     """What the workers of a pass need of their process. All threads may call these."""
 
     address: str
+    called: str
     names: tuple[str, ...]
     """The names of its host, if they are known."""
 
@@ -387,7 +388,7 @@ class PassWorkers:
     @property
     def _where(self) -> str:
         """The process as errors name it: its address, and its host as people call it."""
-        return f"{self._around.address} ({self._around.names[0]})"
+        return self._around.called
 
     def _load(self) -> None:
         begin, around = self._begin, self._around
@@ -493,7 +494,7 @@ class PassWorkers:
         ]
         at_once = f", and for {len(in_hand) - 1} packets before" if len(in_hand) > 1 else ""
         said = (
-            f"took {said_bytes(over.taken)} for these entries{at_once} on {self._around.address}, "
+            f"took {said_bytes(over.taken)} for these entries{at_once} on {self._where}, "
             f"and the query may take {said_bytes(self.memory or 0)} in each process. Smaller "
             "chunks (chunksize=) need less, and so do fewer bins; memory= of run() is the limit, "
             "up to the cluster's own"
@@ -502,7 +503,7 @@ class PassWorkers:
             worker, packet = in_hand[-1]
             error = worker.out_of_memory(packet, said)
         else:
-            error = WorkerError(f"a worker {said}", worker=self._around.address)
+            error = WorkerError(f"a worker {said}", worker=self._where)
         self._around.send_message(Crashed(self.name, self._error(error)))
 
     def _hand(self, act: Act, handed: dict[int, int], partial: Partial | None) -> None:

@@ -47,7 +47,7 @@ class DaskPool(Pool):
         workers: int | None = None,
         silence: float = 60.0,
         patience: float = 10.0,
-        wait: float = 300.0,
+        wait: float = 60.0,
         keep: float = 86400.0,
         trace: int = 0,
         limits: Limits = UNLIMITED,
@@ -114,6 +114,8 @@ class DaskPool(Pool):
         name, _, secret = id_or_key.partition(".")
         if secret:
             self.scheduler_client.use_key(id_or_key)
+        for each in list(self._passes):
+            each.released()  # what this session has is listed only if it is to stay
         works: list[Listed] = self.scheduler_client.ask("listed")
         named = [each for each in works if each.request.name == name]
         if not named:

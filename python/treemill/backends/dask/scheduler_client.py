@@ -97,6 +97,11 @@ class SchedulerClient:
         self.address = "" if client.scheduler is None else str(client.scheduler.address)
         """The scheduler's address."""
 
+    @property
+    def session(self) -> str:
+        """The Client, as the scheduler names it."""
+        return str(self._client.id)
+
     def install(self) -> Hello:
         """Puts treemill on the scheduler. Gives what the scheduler says of itself, and warns of
         workers that take no part. Raises UnsupportedError if it or all of its workers cannot have

@@ -222,12 +222,17 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         became = "retired" if retired else "lost"
         self._ownership.totals.workers_lost += not retired
         level = logging.DEBUG if retired else logging.WARNING
-        tell(_log, level, f"worker {became}", address=worker)
-        self._scheduler_state.remove(worker, f"worker {worker} was {became}", fault=not retired)
+        called = self._scheduler_state.called(worker)
+        tell(_log, level, f"worker {became}", address=called)
+        self._scheduler_state.remove(worker, f"worker {called} was {became}", fault=not retired)
         event = self._mail.pop(worker, None)
         if event is not None:
             event.set()
         self._wake()
+
+    def remove_client(self, scheduler: Scheduler, client: str) -> None:
+        """See SchedulerPlugin."""
+        self._ownership.lose(client)
 
     async def retire_workers(
         self,
@@ -335,14 +340,16 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
             "silent": silent,
         }
 
-    async def exchange(self, address: str, start: str, parcel: bytes, wait: bool) -> bytes | None:
+    async def exchange(
+        self, address: str, start: str, parcel: bytes, wait: bool, host_name: str
+    ) -> bytes | None:
         """Takes a worker's messages and gives it the scheduler's. None: the worker must start
         over.
         """
         known = self._scheduler.workers.get(address)
         if known is None:
             return None
-        self._scheduler_state.add(address, known.host, known.nthreads)
+        self._scheduler_state.add(address, known.host, known.nthreads, host_name)
         well = self._scheduler_state.receive(address, start, pickle.loads(parcel))
         self._wake(address)
         if not well:

@@ -86,6 +86,8 @@ class _Process:
 
     host: str
     threads: int
+    called: str
+    """It as errors name it: its address, and its host as people call it."""
     start: str | None = None  # which start of its loop the mailbox belongs to
     mail: Mailbox = field(default_factory=Mailbox)
     leaving: bool = False
@@ -120,10 +122,12 @@ class SchedulerState:
 
     # Dask's workers.
 
-    def add(self, address: str, host: str, threads: int) -> None:
-        """One of Dask's workers is there. It takes part once its loop has said so."""
+    def add(self, address: str, host: str, threads: int, host_name: str = "") -> None:
+        """One of Dask's workers is there. It takes part once its loop has said so. `host_name`: as
+        the process knows it."""
         if address not in self._processes:
-            self._processes[address] = _Process(host, threads)
+            called = f"{address} ({host_name})" if host_name else address
+            self._processes[address] = _Process(host, threads, called)
             self._turns.add(address, threads)
 
     def remove(self, address: str, reason: str, fault: bool = True) -> None:
@@ -148,6 +152,11 @@ class SchedulerState:
         process = self._processes.get(address)
         if process is not None:
             process.leaving = False
+
+    def called(self, address: str) -> str:
+        """The process as errors name it."""
+        process = self._processes.get(address)
+        return address if process is None else process.called
 
     def is_leaving(self, address: str) -> bool:
         """True if that was said of the process."""
@@ -214,7 +223,7 @@ class SchedulerState:
             if parcel.first or parcel.heard:
                 return False
             if process.start is not None:
-                self._lose(address, f"worker {address} has begun anew")
+                self._lose(address, f"worker {process.called} has begun anew")
             process.start, process.mail = start, Mailbox()
         self._heard[address] = self._clock()
         for pass_scheduler in self._passes.values():
@@ -320,7 +329,8 @@ class SchedulerState:
         threads = free_threads(pass_scheduler.request.limits, process.host, process.threads, beside)
         if threads and not process.leaving:
             admitted[address] = AdmittedThreads(process.host, threads)
-            self._post(pass_scheduler, pass_scheduler.join(address, process.host, threads))
+            joined = pass_scheduler.join(address, process.host, threads, process.called)
+            self._post(pass_scheduler, joined)
 
     def pass_scheduler(self, name: str) -> PassScheduler:
         """The pass with this name. Raises QueryError if there is none."""

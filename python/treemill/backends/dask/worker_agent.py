@@ -55,6 +55,8 @@ class WorkerAgent:
         self.hand = hand
         self.fetch = read
         self.names: tuple[str, ...] = (socket.gethostname(),)
+        self.called = f"{address} ({self.names[0]})"
+        """This process as errors name it: its address, and its host as people call it."""
         threading.Thread(target=self._ask_names, name="treemill-names", daemon=True).start()
         self._folder = folder
         self._fetch = fetch
@@ -116,7 +118,7 @@ class WorkerAgent:
             try:
                 self._handle(message)
             except Exception as error:  # those after it are not said again
-                told = portable(error, f"worker {self.address} failed", self.address)
+                told = portable(error, f"worker {self.called} failed", self.called)
                 self.send_message(Crashed(message.work, told))  # type: ignore[attr-defined]
 
     def _handle(self, message: object) -> None:

@@ -179,6 +179,7 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
                 start=start,
                 parcel=pickle.dumps(agent.parcel()),
                 wait=wait,
+                host_name=agent.names[0],
             )
         except (TimeoutError, OSError):
             # Dask ends a worker that has lost its scheduler.

@@ -29,7 +29,7 @@ from ...scheduling.coordinator import Coordinator
 from ...scheduling.lease_scheduler import LeaseScheduler
 from ...scheduling.leases import Grant, Leasing, Reach, TakeBack, Upward
 from ...workers.workload import Partial
-from ..base import Heartbeat, PassStatus, Pool, Request
+from ..base import Heartbeat, PassStatus, Pool, Request, log_of
 from ..coordinated_pass import CoordinatedPass
 from .site import Site, SiteCounts
 
@@ -215,6 +215,7 @@ class FederatedPass(CoordinatedPass):
             self._clock,
             merged=self._merged,
             notes_entries=self._notes_entries(request),
+            log=log_of(request.name),
         )
 
     # What the session asks.
