@@ -22,8 +22,10 @@ class Processes:
         tls: tuple[str, ...] = (),
         host: str = "127.0.0.1",
         settings: dict[str, str] | None = None,
+        preload: tuple[object, ...] = (),
     ) -> None:
-        """`host`: where the scheduler listens. `settings`: Dask's, as variables."""
+        """`host`: where the scheduler listens. `settings`: Dask's, as variables. `preload`: more
+        words of the scheduler's."""
         self.folder = folder
         self.environment = os.environ | (settings or {})
         self.file = folder / "scheduler.json"
@@ -31,7 +33,7 @@ class Processes:
         self.workers: list[subprocess.Popen] = []
         self.log = (folder / "log").open("w")
         where = ("--host", host, "--port", "0", "--scheduler-file", self.file)
-        self.scheduler = self._start("dask_scheduler", *where)
+        self.scheduler = self._start("dask_scheduler", *where, end=preload)
         deadline = time.monotonic() + SECONDS
         while not self.file.exists() or not self.file.read_text().endswith("}"):
             assert self.scheduler.poll() is None, self.text()
@@ -39,10 +41,16 @@ class Processes:
             time.sleep(0.02)
         self.address = json.loads(self.file.read_text())["address"]
 
-    def _start(self, module: str, *words: object, enter: tuple[str, ...] = ()) -> subprocess.Popen:
+    def _start(
+        self,
+        module: str,
+        *words: object,
+        enter: tuple[str, ...] = (),
+        end: tuple[object, ...] = (),
+    ) -> subprocess.Popen:
         command = [*enter, sys.executable, "-m", f"distributed.cli.{module}", *map(str, words)]
         return subprocess.Popen(
-            [*command, "--no-dashboard", *self.tls],
+            [*command, "--no-dashboard", *self.tls, *map(str, end)],
             stdout=self.log,
             stderr=self.log,
             cwd=self.folder,

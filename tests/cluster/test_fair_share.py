@@ -2,10 +2,16 @@
 turn beside a long one, and the operator's file says who may have what.
 """
 
+import contextlib
+
+import dask
 import pytest
 import treemill as tm
+from distributed import Client
 from treemill.backends.dask.messages import Owner
+from treemill.backends.dask.rules import read_rules
 
+from tests.raising import raises
 from tests.waiting import until
 
 from .processes import Processes, scheduler_state
@@ -85,13 +91,66 @@ def test_the_operator_says_who_may_have_what(tmp_path, events):
     assert (turns, limits) == (1, [2_000_000_000])
 
 
+PRELOAD = """
+import dask
+
+def dask_setup(scheduler):
+    dask.config.set({"treemill.rules": {"memory": "1 GB", "users": {"*": {"threads": 1}}}})
+"""
+
+
+def rules(client):
+    return scheduler_state(client, lambda state: state._turns.rules)
+
+
+def test_rules_by_a_preload(tmp_path, events):
+    (tmp_path / "rules.toml").write_text('memory = "1 GB"\n[users."*"]\nthreads = 1\n')
+    (tmp_path / "mine.py").write_text(PRELOAD)
+    ours = ("--preload", "treemill.backends.dask.preload")
+    ways = [(*ours, "--rules", tmp_path / "rules.toml"), ("--preload", tmp_path / "mine.py"), ours]
+    for number, words in enumerate(ways):
+        (folder := tmp_path / str(number)).mkdir()
+        with Processes(folder, preload=words) as processes:
+            processes.add(1, 2)
+            with Client(processes.address, set_as_default=False) as client:
+                client.wait_for_workers(1, timeout=60)
+                if words[1] == ours[1]:  # before any session
+                    assert rules(client).memory == (10**9 if words != ours else None)
+            with tm.connect(processes.address) as session:
+                assert session.run(events.count()) == events.num_entries
+                known = rules(session._pool._client)
+            found = (known.memory, known.others.threads)
+            assert found == ((None, None) if words == ours else (10**9, 1))
+
+
+def test_a_scheduler_with_rules_that_make_no_sense_does_not_start(tmp_path):
+    (tmp_path / "rules.toml").write_text("memory = true")
+    words = ("--preload", "treemill.backends.dask.preload", "--rules", tmp_path / "rules.toml")
+    ends_at_once = contextlib.suppress(AssertionError)  # before it is there
+    with ends_at_once, Processes(tmp_path, preload=words) as processes:
+        until(lambda: processes.scheduler.poll() is not None, "it ends", seconds=20)
+    assert "treemill: " in (log := (tmp_path / "log").read_text())
+    assert "memory is a number of bytes" in log
+
+
+def test_rules_in_two_places_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "treemill.toml").write_text("queries = 3")
+    both = ("treemill.toml", "treemill.rules")
+    with dask.config.set({"treemill.rules": {"queries": 2}}), raises(tm.QueryError, about=both):
+        read_rules()
+    with dask.config.set({"treemill.rules": 3}), raises(tm.QueryError, about=both):
+        read_rules()
+    (tmp_path / "treemill.toml").unlink()
+    with dask.config.set({"treemill.rules": 3}), raises(tm.QueryError, about="treemill.rules"):
+        read_rules()
+
+
 @pytest.mark.parametrize(
     "text", ["memory = 'much'", "[users.me]\nweight = 0", "shares = 3", "memory = ["]
 )
 def test_what_makes_no_sense_is_told_to_the_first_who_connects(tmp_path, monkeypatch, text):
     from treemill.backends.dask.rules import read_rules
-
-    from tests.raising import raises
 
     (tmp_path / "treemill.toml").write_text(text)
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,6 @@
-"""What a cluster's operator says of its users: the file `treemill.toml`, read on the scheduler."""
+"""What a cluster's operator says of its users, read on the scheduler: the file `treemill.toml`, or
+`treemill.rules` in Dask's configuration, which a preload may set.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import dask
+
 from ..._system.cache import size_of
 from ...errors import QueryError
 from ...scheduling import Rules, UserRule
 
-__all__ = ["read_rules", "rules_of"]
+__all__ = ["VARIABLE", "read_rules", "rules_of"]
 
-_VARIABLE = "TREEMILL_RULES"
+VARIABLE = "TREEMILL_RULES"
 """Names the file, if it is not `treemill.toml` in the scheduler's folder."""
+_SETTING = "treemill.rules"
+"""Dask's setting with the same rules."""
 _KINDS = {
     "weight": ((int, float), "a number above 0"),
     "priority": (int, "a whole number"),
@@ -49,7 +55,7 @@ def rules_of(said: Mapping[str, Any], file: str = "treemill.toml") -> Rules:
 
 
 def _user_rule(name: str, said: object, file: str) -> UserRule:
-    if not isinstance(said, dict) or said.keys() - _KINDS.keys():
+    if not isinstance(said, Mapping) or said.keys() - _KINDS.keys():
         raise QueryError(f"{file}: the rules of user {name!r} are {', '.join(_KINDS)}")
     for key, value in said.items():
         _check(key, value, f"{file}, user {name!r}")
@@ -64,15 +70,24 @@ def _check(key: str, value: object, where: str) -> None:
 
 
 def read_rules() -> Rules:
-    """The rules of this scheduler; none if there is no file. Raises QueryError if it is wrong."""
-    named = os.environ.get(_VARIABLE)
+    """The rules of this scheduler; none if nobody has said any. Raises QueryError if they are
+    wrong."""
+    named = os.environ.get(VARIABLE)
     file = Path(named or "treemill.toml")
+    setting = dask.config.get(_SETTING, None)
     try:
         text = file.read_text()
     except FileNotFoundError:
         if named:
-            raise QueryError(f"the file {named}, which {_VARIABLE} names, does not exist") from None
-        return Rules()
+            raise QueryError(f"the file {named}, which {VARIABLE} names, does not exist") from None
+        where = f"{_SETTING} of Dask's configuration"
+        if not isinstance(setting, Mapping | None):
+            raise QueryError(f"{where} is not a mapping, as in treemill.toml") from None
+        return rules_of(setting or {}, where)
+    if setting is not None:
+        raise QueryError(
+            f"{file} and {_SETTING} of Dask's configuration both contain rules: keep one of them"
+        )
     try:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
