@@ -261,20 +261,43 @@ class Samples:
             span = self._kept[-1][0] - self._kept[0][0]
             self._apart = max(2 * self._apart, span / len(self._kept))
 
-    def series(self) -> dict[str, list[float]]:
+    def series(self, packet: float = 0.0) -> dict[str, list[float]]:
         """Columns of equal lengths: seconds since the query's start, events per second, 10^6 bytes
-        per second, workers. Rates are those since the sample before."""
-        columns: dict[str, list[float]] = {"seconds": [], "events": [], "megabytes": []}
-        columns["workers"] = []
-        for (before, entries, read, _), (now, more, further, workers) in zip(
-            self._kept, self._kept[1:], strict=False
-        ):
-            took = max(now - before, 1e-6)
-            columns["seconds"].append(now)
-            columns["events"].append((more - entries) / took)
-            columns["megabytes"].append((further - read) / 1e6 / took)
-            columns["workers"].append(workers)
-        return columns
+        per second, workers. Rates are those since the sample before. `packet`: seconds of a packet,
+        on average: what is told at its end has been done during so long a time.
+
+        >>> samples = Samples()
+        >>> for second in range(9):  # a packet of 40 events ends every four seconds
+        ...     samples.add(Progress(seconds=second, entries=second // 4 * 40))
+        >>> samples.series()["events"]
+        [0.0, 0.0, 0.0, 40.0, 0.0, 0.0, 0.0, 40.0]
+        >>> samples.series(4.0)["events"]
+        [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0]
+        """
+        times = [kept[0] for kept in self._kept]
+        events = _spread(times, [kept[1] for kept in self._kept], packet)
+        megabytes = _spread(times, [kept[2] / 1e6 for kept in self._kept], packet)
+        return {
+            "seconds": times[1:],
+            "events": events,
+            "megabytes": megabytes,
+            "workers": [kept[3] for kept in self._kept[1:]],
+        }
+
+
+def _spread(times: Sequence[float], sums: Sequence[float], packet: float) -> list[float]:
+    """The rates between these times, if each increase of the sums took `packet` seconds before it.
+    Of the last ones, of which not all is told yet, the rate is that of the last whole packet."""
+    rates, last = [], len(times) - 1
+    for at in range(last):
+        upto = at + 1
+        while upto < last and times[upto] < times[at] + packet - 1e-9:
+            upto += 1
+        start = at
+        while start > 0 and times[upto] - times[start] < packet - 1e-9:  # near the end
+            start -= 1
+        rates.append((sums[upto] - sums[start]) / max(times[upto] - times[start], 1e-6))
+    return rates
 
 
 # A histogram as plain numbers for the page: one or two axes, numbers or categories. Pure.
@@ -380,9 +403,15 @@ def work(account: KeptAccount, measured: WorkerHistograms | None) -> dict[str, o
         "active": active.values,
         "now": 0.0 if done else active.now,
         "tail": None if active.tail is None else ended - active.tail,
-        "overview": [figure(name, measured.histogram(name)) for name in OVERVIEW],
+        "overview": [_if_any(figure(name, measured.histogram(name))) for name in OVERVIEW],
         "table": table(counts),
     }
+
+
+def _if_any(figure: dict[str, object] | None) -> dict[str, object] | None:
+    """The figure, if anything is in it."""
+    values = [] if figure is None else figure["values"]
+    return figure if any(values) else None  # type: ignore[arg-type]
 
 
 def _counters(account: KeptAccount) -> list[tuple[str, str]]:
@@ -449,6 +478,13 @@ class Screen:
         queries = [(each.id, each.report.measured) for each in self._board.accounts()]
         return prometheus([(name, each) for name, each in queries if each is not None])
 
+    @staticmethod
+    def _besides(measured: WorkerHistograms) -> dict[str, object] | None:
+        """The first histogram of what workers do that has something and is not in the overview."""
+        others = (measured.histogram(name) for name in HISTOGRAMS if name not in OVERVIEW)
+        first = next((each for each in others if each.values().any()), None)
+        return None if first is None else figure(first.name, first)
+
     def _detail(self, account: KeptAccount, wanted: str | None) -> dict[str, object]:
         live = self._board.live(account.id)
         values = None if live is None else live.snapshot(_LONGEST_MERGE)
@@ -460,17 +496,27 @@ class Screen:
         others = [] if measured is None else [name for name in HISTOGRAMS if name not in shown]
         names = [*shown, *others]
         chosen = _named(account.feedback, names)
-        name = wanted if wanted in names else chosen or next(iter(names), None)
+        name = wanted if wanted in names else chosen or next(iter(shown), None)
         drawn = None
-        if name in shown:
+        if name is None and measured is not None:
+            drawn = self._besides(measured)
+        elif name in shown:
             drawn = figure(name, shown[name])
         elif measured is not None and name is not None:
             drawn = figure(name, measured.histogram(name))
         with self._lock:
             samples = self._samples.get(account.id)
-            series = Samples().series() if samples is None else samples.series()
+            packet = 0.0 if measured is None else _packet_seconds(measured.counts)
+            series = (samples or Samples()).series(packet)
         page = detail(account, series, names, drawn, live is not None)
         return page | {"work": work(account, measured)}
+
+
+def _packet_seconds(counts: Monitored) -> float:
+    """How long a packet takes, on average."""
+    sums = [done.sums for done in counts.workers.values()]
+    seconds = sum(each.get("seconds", 0) for each in sums)
+    return _ratio(float(seconds), float(sum(each.get("packets", 0) for each in sums)))
 
 
 def _named(feedback: str | None, names: Sequence[str]) -> str | None:

@@ -6,6 +6,7 @@ import io
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -92,17 +93,17 @@ def _figure(rows: Sequence[Sequence[Panel]]) -> Figure:
     heights = [3.0 + max(map(_below, row)) for row in rows]
     figure = Figure(figsize=(4.2 * columns, sum(heights)), layout="constrained")
     axes = figure.subplots(len(rows), columns, squeeze=False, height_ratios=heights)
+    named: set[tuple[str, int | None]] = set()
     for y, row in enumerate(rows):
-        named: set[str] = set()
         for x, panel in enumerate(row):
             _draw(axes[y][x], panel)
-            # Lines of one name have one colour, and are named once in a row.
-            labels = _labels(panel)
+            # Lines of one name and colour are named once.
+            looks = _looks(panel)
             if panel.below:
-                _name_below(figure, axes[y][x], labels)
-            elif not labels <= named:
+                _name_below(figure, axes[y][x], _labels(panel))
+            elif not looks <= named:
                 axes[y][x].legend(fontsize=7)
-            named |= labels
+            named |= looks
         for axis in axes[y][len(row) :]:
             axis.set_axis_off()
     return figure
@@ -110,6 +111,19 @@ def _figure(rows: Sequence[Sequence[Panel]]) -> Figure:
 
 def _labels(panel: Panel) -> set[str]:
     return {series.label for series in panel.series if series.label}
+
+
+def _looks(panel: Panel) -> set[tuple[str, int | None]]:
+    """The names of its lines, with their colours."""
+    numbered = enumerate(panel.series)
+    return {
+        (
+            each.label,
+            None if each.dashed or each.dotted else number if each.color is None else each.color,
+        )
+        for number, each in numbered
+        if each.label
+    }
 
 
 def _columns(labels: Iterable[str]) -> int:
@@ -139,6 +153,19 @@ def _name_below(figure: Figure, axes: Axes, labels: Iterable[str]) -> None:
     )
 
 
+_PREFIXES = {-9: "n", -6: "µ", -3: "m", 3: "k", 6: "M", 9: "G", 12: "T"}
+
+
+def _unit(highest: float) -> tuple[float, str]:
+    """The power of ten, with its letter, in which all numbers of an axis are written.
+
+    >>> _unit(1.5e6), _unit(0.015)
+    ((1000000.0, 'M'), (0.001, 'm'))
+    """
+    power = min(max(3 * floor(log10(highest) / 3), min(_PREFIXES)), max(_PREFIXES))
+    return (10.0**power, _PREFIXES[power]) if power else (1.0, "")
+
+
 def _short(name: str) -> str:
     """A long name without its middle: addresses differ at their ends."""
     half = _WIDE // 2
@@ -146,7 +173,7 @@ def _short(name: str) -> str:
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
-    from matplotlib.ticker import EngFormatter, MaxNLocator, NullFormatter
+    from matplotlib.ticker import MaxNLocator, NullFormatter
 
     for number, series in enumerate(panel.series):
         compared = series.dashed or series.dotted
@@ -182,6 +209,10 @@ def _draw(axes: Axes, panel: Panel) -> None:
     # A factor above the axis is overlooked: 15M, not 1.5 and 1e7 in a corner.
     highest = max((abs(y) for series in panel.series for y in series.y), default=0.0)
     if highest >= _MANY or 0 < highest < _FEW:
-        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+        scale, prefix = _unit(highest)
+        is_time = panel.y == "s" and scale < 1  # 5 ms, not 5m
+        axes.set_ylabel(f"{prefix}s" if is_time else panel.y, fontsize=8)
+        sign = "" if is_time else prefix
+        axes.yaxis.set_major_formatter(lambda y, _: f"{y / scale:g}{sign}" if y else "0")
     axes.set_ylim(bottom=0)
     axes.tick_params(labelsize=7)

@@ -74,8 +74,9 @@ function charts(query) {
   const { seconds } = query.series, work = query.work;
   at("rates").hidden = seconds.length < 2 && !work; // a query that was over at once has no rates
   for (const name of ["events", "megabytes"]) {
-    at(`${name}-box`).hidden = seconds.length < 2;
-    if (seconds.length >= 2) line(name, seconds, query.series[name]);
+    const values = query.series[name], some = seconds.length >= 2 && values.some((value) => value > 0);
+    at(`${name}-box`).hidden = !some;
+    if (some) line(name, seconds, values);
   }
   at("workers-title").textContent = work ? "Workers with a packet" : "Workers";
   at("workers-box").hidden = work ? work.active.length < 1 : seconds.length < 2;
@@ -172,7 +173,7 @@ function whatIsShown(query) {
   at("words").textContent = query.done
     ? `Ended. ${whole(query.inResult)}${less} events are in the result.`
     : `${query.phase}${left}`;
-  at("stop").disabled = at("abort").disabled = !query.canEnd;
+  at("stop").hidden = at("abort").hidden = !query.canEnd;
   at("trace").hidden = !query.traced;
   at("trace").href = address("trace", { query: query.id });
   numbers(query);
@@ -211,7 +212,7 @@ async function refresh() {
     at("link").textContent = "";
   } catch (error) {
     at("link").textContent = `The session does not answer: ${error.message}`;
-    at("stop").disabled = at("abort").disabled = true;
+    at("stop").hidden = at("abort").hidden = true;
   }
 }
 
