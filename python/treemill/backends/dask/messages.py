@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from importlib import metadata
 
 from ...frozen import frozen
 from ...scheduling import (
@@ -54,6 +56,7 @@ __all__ = [
     "RecallFrom",
     "Tell",
     "Unreached",
+    "Version",
     "free_threads",
 ]
 
@@ -114,6 +117,43 @@ def free_threads(
 
 VERSION = 12
 """The version of these messages. Client, scheduler and workers must have the same one."""
+
+
+@frozen
+class Version:
+    """The treemill of a process."""
+
+    messages: int
+    release: str
+
+    @classmethod
+    def here(cls) -> Version:
+        """That of this process."""
+        return cls(VERSION, metadata.version("treemill"))
+
+    def works_with(self, other: Version) -> bool:
+        """True if both have the same messages, and releases of which one is at most the next one
+        after the other.
+
+        >>> Version(12, "0.4.1").works_with(Version(12, "0.5.0"))
+        True
+        >>> Version(12, "0.4.1").works_with(Version(12, "0.6.0"))
+        False
+        >>> Version(12, "0.4.1").works_with(Version(13, "0.4.1"))
+        False
+        """
+        (major, minor), (its_major, its_minor) = _release(self.release), _release(other.release)
+        return (
+            self.messages == other.messages and major == its_major and abs(minor - its_minor) <= 1
+        )
+
+    def __str__(self) -> str:
+        return f"treemill {self.release} (messages {self.messages})"
+
+
+def _release(version: str) -> tuple[int, int]:
+    found = re.match(r"(\d+)\.(\d+)", version)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 # From the client to the scheduler.

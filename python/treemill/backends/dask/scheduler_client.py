@@ -18,7 +18,7 @@ from ...errors import UnsupportedError, WorkerError, first_line, warn
 from ...frozen import replaced
 from .dask_client import differs
 from .merger import RefusedByMerger
-from .messages import VERSION, HeldPartial, PassUpdate
+from .messages import HeldPartial, PassUpdate, Version
 from .ownership import this_caller
 from .pass_workers import Read
 from .scheduler_plugin import LONGEST, Hello, install
@@ -130,10 +130,14 @@ class SchedulerClient:
             ) from error
         except (AttributeError, TypeError, KeyError) as error:  # of distributed's internals
             raise differs(error) from error
-        if not hello or hello.get("version") != VERSION:
+        mine = Version.here()
+        told = dict[str, Any](hello)  # earlier releases say less
+        its = Version(told.get("version", 0), told.get("release", "of old"))
+        if not mine.works_with(its):
             raise UnsupportedError(
-                f"the scheduler {self.address} has another version of treemill: install the same "
-                "version everywhere, and restart the scheduler"
+                f"the scheduler {self.address} has {its}, and this is {mine}: a release works with "
+                "the releases before and after it if their messages are the same. Install the same "
+                "release everywhere, and restart the scheduler and its workers"
             )
         return hello
 

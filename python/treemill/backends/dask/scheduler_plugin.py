@@ -27,7 +27,7 @@ from ...monitoring.logs import tell
 from . import dask_logs
 from .dask_client import check_version
 from .http_routes import SchedulerBoard, application
-from .messages import VERSION, Caller
+from .messages import Caller, Version
 from .operation import Operation
 from .ownership import Ownership, lifetimes, operators
 from .rules import read_rules
@@ -62,7 +62,7 @@ class PluginInstallation:
         self.refused: dict[str, str] = {}
         """Why workers cannot have the loop, by address."""
         self._scheduler = scheduler
-        self._plugin = dumps_plugin(TreemillWorkerPlugin())
+        self._plugin = dumps_plugin(TreemillWorkerPlugin(Version.here()))
         self._first = asyncio.Event()
         scheduler.worker_plugins[NAME] = self._plugin
         self._asked = {
@@ -138,6 +138,8 @@ class Hello(TypedDict):
 
     version: int
     """The version of the messages."""
+    release: str
+    """The release of treemill."""
     threads: list[int]
     """The threads of each host's workers."""
     workers: int
@@ -325,14 +327,19 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
 
     async def hello(self) -> Hello:
         """Returns what a client must know."""
-        refused, silent = self._installation.refused, self._installation.silent
+        here, refused, silent = (
+            Version.here(),
+            self._installation.refused,
+            self._installation.silent,
+        )
         absent = refused.keys() | silent
         workers = [each for each in self._scheduler.workers.values() if each.address not in absent]
         threads: Counter[str] = Counter()
         for each in workers:
             threads[each.host] += each.nthreads
         return {
-            "version": VERSION,
+            "version": here.messages,
+            "release": here.release,
             "threads": list(threads.values()),
             "workers": len(workers),
             "hosts": len(threads),

@@ -19,11 +19,12 @@ from distributed.core import ConnectionPool, send_recv
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import to_serialize
 
-from ...errors import traceback_of
+from ...errors import UnsupportedError, traceback_of
 from ...scheduling import Ranges
 from . import dask_logs
 from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
+from .messages import Version
 from .pass_workers import Handed, Read
 from .worker_agent import WorkerAgent
 
@@ -87,8 +88,15 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
 
     name = NAME
 
+    def __init__(self, version: Version | None = None) -> None:
+        """`version`: the scheduler's, which gives this to its workers."""
+        self._version = Version.here() if version is None else version
+
     def setup(self, worker: Worker) -> None:
-        """Starts the loop."""
+        """Starts the loop. Raises UnsupportedError if the scheduler's treemill is another one."""
+        mine = Version.here()
+        if not mine.works_with(self._version):
+            raise UnsupportedError(f"it has {mine}, and the scheduler has {self._version}")
         # Here, so that the first query does not wait for it.
         importlib.import_module("treemill._core")
         dask_logs.join(worker, "worker")
