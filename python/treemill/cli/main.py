@@ -107,7 +107,7 @@ class _Lazy(click.Group):
         "bench": "Measure how fast treemill is on this machine or on a cluster.",
         "cluster": "Check and manage a Dask cluster and the queries on it.",
         "dataset": "Check the files of samples.",
-        "hammer": "Let many users work on one cluster, some of them badly, and report their results.",
+        "hammer": "Run queries of many users on one cluster, and compare all results.",
         "machine": "Print the processor's level, the memory and the versions that treemill runs "
         "with.",
         "remembered": "List the remembered results, and remove results that are not used.",

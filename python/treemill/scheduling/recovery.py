@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .ledger import Missing
 from .entities import File, RetryEntries, WorkerGone, WorkerState
 from .events import Packet
+from .ledger import Missing
 from .state import State
 
 __all__ = ["Recovery"]
