@@ -268,7 +268,8 @@ class Samples:
 
         >>> samples = Samples()
         >>> for second in range(9):  # a packet of 40 events ends every four seconds
-        ...     samples.add(Progress(seconds=second, entries=second // 4 * 40))
+        ...     done = second // 4 * 40
+        ...     samples.add(Progress("processing", done, 80, 0, 0, float(second), 1, float(second)))
         >>> samples.series()["events"]
         [0.0, 0.0, 0.0, 40.0, 0.0, 0.0, 0.0, 40.0]
         >>> samples.series(4.0)["events"]
