@@ -60,7 +60,7 @@ def check(events, output):
 def kept(folder):
     """The entries on disk."""
     try:
-        (path,) = folder.glob("[!.]*.checkpoint")
+        (path,) = folder.glob("[!.]*.results")
         return PassRecord.loads(path.read_bytes(), str(path)).entries
     except (ValueError, FileNotFoundError):
         return 0
@@ -114,8 +114,8 @@ def test_bookings_with_automatic_ranges_go_on(cluster, events, tmp_path):
             assert session.report.entries_before == before
             assert session.report.complete
             assert found == plain
-    names = sorted(path.name for path in tmp_path.glob("[!.]*.checkpoint"))
-    assert names == ["0-fill.checkpoint", "0-ranges.checkpoint"]
+    names = sorted(path.name for path in tmp_path.glob("[!.]*.results"))
+    assert names == ["0-fill.results", "0-ranges.results"]
 
 
 def test_a_checkpoint_of_threads_is_gone_on_with_on_a_cluster(session, events, tmp_path):

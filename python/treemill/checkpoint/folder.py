@@ -1,4 +1,4 @@
-"""The folder that a run keeps its commits in: one file per pass, replaced as a whole, so that a
+"""The folder that a run keeps its commits in: one segment per pass, replaced as a whole, so that a
 process may be killed at any moment and leave either the old or the new record.
 
 Knows no pass. A record may hold pickled objects of the user: only the user's own folder is read.
@@ -16,9 +16,11 @@ from typing import IO
 
 from .. import _core
 from .._system.files import remove_left, whole_file
-from ..errors import QueryError, SourceError, local_path
+from ..errors import QueryError, SourceError
 from ..scheduling import Range
 from .record import Fingerprint, PassRecord, changed
+from .results import made_folder, replace_segment
+from .segments import ENDING
 
 __all__ = ["Checkpoint", "Folder", "Pace", "Wanted"]
 
@@ -45,19 +47,12 @@ class Folder:
     def __init__(self, path: str | os.PathLike[str], pace: Pace | None = None) -> None:
         """Makes the folder. Raises SourceError if it cannot be made or written to,
         UnsupportedError for an address on a server."""
-        self.path = Path(local_path(path)).expanduser().absolute()
+        self.path = made_folder(path, "for checkpoint=")
         self._pace = pace or Pace()
-        try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            words = error.strerror or str(error)
-            raise SourceError(
-                f"the folder for checkpoint= cannot be used: {words}", file=str(self.path)
-            ) from None
 
     def checkpoint(self, name: str, of: Wanted) -> Checkpoint:
         """The checkpoint of the pass with this name."""
-        return Checkpoint(self.path / f"{name}.checkpoint", of, self._pace)
+        return Checkpoint(self.path / f"{name}{ENDING}", of, self._pace)
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ class Checkpoint:
         identities = {file: of.identities.get(file, "") for file in processed}
         record = PassRecord(of.fingerprint, identities, processed, sizes or {}, partial)
         try:
-            _replace(self.path, record.dumps())
+            replace_segment(self.path, record.dumps())
         except OSError as error:
             raise SourceError(f"cannot be written: {error.strerror}", file=str(self.path)) from None
 
@@ -129,7 +124,8 @@ class Checkpoint:
         path = self.path.with_suffix(".name")
         try:
             if not path.exists():
-                _replace(path, uuid.uuid4().hex.encode())
+                with whole_file(path, private=True, lasting=True) as whole:
+                    Path(whole).write_bytes(uuid.uuid4().hex.encode())
             return _core.read_own(path, "the name of the checkpoint").decode("ascii", "replace")
         except OSError as error:
             raise SourceError(f"cannot be written: {error.strerror}", file=str(path)) from None
@@ -170,9 +166,3 @@ class Checkpoint:
         # Who writes has the lock: these are of processes that have ended.
         remove_left(self.path)
         remove_left(self.path.with_suffix(".name"))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Writes a file that is there as a whole or not at all, also after the power went."""
-    with whole_file(path, private=True, lasting=True) as whole:
-        Path(whole).write_bytes(data)

@@ -1,13 +1,11 @@
 """The record of a pass: what it is of, which entries are done, their merged partial; and its bytes.
 
-The bytes: a line that names the form, a line with the length and the checksum of all that follows,
-a line of JSON, and the partial. Pure: knows no file and no clock. Bytes are read without running
-anything of them; the caller loads the partial.
+The bytes are a segment of results, whose values are JSON and the partial. Pure: knows no file and
+no clock. Bytes are read without running anything of them; the caller loads the partial.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from typing import Any
 
 from ..errors import SourceError
 from ..scheduling import Range
+from .segments import FORM, only_record, packed
 
 __all__ = ["Fingerprint", "PassRecord"]
 
@@ -63,10 +62,12 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
-_FORM = b"treemill checkpoint 1\n"
 _REMOVE = "remove it to begin again"
-_HEAD = 200
-"""Bytes of the second line, at most."""
+_PASS = b"an open pass".ljust(16, b"\0")
+"""The key of the data: not of files that a run takes from what is remembered."""
+_ABOUT = b"about".ljust(16, b"\0")
+_PIECE = 1 << 30
+"""Bytes of the partial that are one value, at most."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class PassRecord:
         return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
 
     def dumps(self) -> bytes:
-        """The record in bytes."""
+        """The segment of the record."""
         about = json.dumps(
             {
                 "versions": dict(self.fingerprint.versions),
@@ -100,25 +101,28 @@ class PassRecord:
             },
             separators=(",", ":"),
         )
-        body = about.encode() + b"\n" + self.partial
-        head = f"{len(body)} {_checksum(body)}\n"
-        return _FORM + head.encode() + body
+        pieces = range(0, max(len(self.partial), 1), _PIECE)
+        values = {_ABOUT: about.encode()}
+        values |= {_piece(i): self.partial[at : at + _PIECE] for i, at in enumerate(pieces)}
+        return FORM + packed(_PASS, (), values)[0]
 
     @staticmethod
     def loads(data: bytes, file: str) -> PassRecord:
-        """The record from its bytes. Raises SourceError, which names `file`."""
-        if not data.startswith(_FORM):
+        """The record from the bytes of its segment. Raises SourceError, which names `file`."""
+        if not data.startswith(FORM):
             raise SourceError(f"is no checkpoint of this version of treemill: {_REMOVE}", file=file)
-        end = data.find(b"\n", len(_FORM), len(_FORM) + _HEAD)
-        length, _, checksum = data[len(_FORM) : max(end, 0)].partition(b" ")
-        body = data[end + 1 :]
-        if end < 0 or length != str(len(body)).encode() or checksum != _checksum(body).encode():
+        of, values = only_record(data) or (b"", {})
+        if of != _PASS:
             raise SourceError(f"is damaged, its checksum is wrong: {_REMOVE}", file=file)
-        about, _, partial = body.partition(b"\n")
         try:
-            return _record(json.loads(about), partial)
+            about = json.loads(values.pop(_ABOUT))
+            return _record(about, b"".join([values[_piece(i)] for i in range(len(values))]))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise SourceError(f"is damaged ({error}): {_REMOVE}", file=file) from None
+
+
+def _piece(number: int) -> bytes:
+    return b"partial".ljust(8, b"\0") + number.to_bytes(8, "little")
 
 
 def _record(about: dict[str, Any], partial: bytes) -> PassRecord:
@@ -138,7 +142,3 @@ def _range(pair: Sequence[object]) -> Range:
     if not (isinstance(start, int) and isinstance(stop, int) and 0 <= start < stop):
         raise ValueError(f"{pair} is no range of entries")
     return start, stop
-
-
-def _checksum(body: bytes) -> str:
-    return hashlib.blake2b(body, digest_size=16).hexdigest()

@@ -8,9 +8,7 @@ Knows no file of data and no query: keys and values are bytes. Only what is the 
 from __future__ import annotations
 
 import os
-import struct
 import threading
-import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,30 +17,18 @@ from io import FileIO
 from pathlib import Path
 
 from .. import _core
-from .._system.files import new_file
+from .._system.files import new_file, whole_file
 from ..errors import SourceError, local_path, warn
+from .segments import ENDING, FORM, Place, packed, record_in, rows_of
 
-__all__ = ["Results", "Segment"]
+__all__ = ["Results", "Segment", "made_folder", "replace_segment"]
 
-_FORM = b"treemill results 1\n"
-_ENDING = ".results"
-_HEAD = struct.Struct("<4sIIII16s")
-"""What a record begins with: its sign; the checksum of all up to the values; the numbers of files
-and of values; the files' entries and the table are as long as these say; then a number that is 0,
-and the key of the data."""
-_SIGN = b"TMr1"
-_ROW = struct.Struct("<16sII")
-"""A row of the table: a value's key, its bytes and their checksum."""
-_MOST = 1 << 24
-"""Files and values of a record, at most: what claims more is damaged."""
 _SEGMENT = 1 << 28
 """Bytes after which a new segment is begun: what is not used goes by segments."""
 _LIMIT = 20 * 10**9
 """Bytes of a folder, at most, if the user does not say."""
 _MOSTLY = 4
 """If more than one in so many values of a record is wanted, all of it is read."""
-_FEW = 16
-"""Values, more of which are looked for in the table of a record at once."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +41,23 @@ class Segment:
     """When it was used last, in seconds since 1970."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a record is."""
+def made_folder(path: str | os.PathLike[str], what: str) -> Path:
+    """Makes the folder `what` is for, if it is not there. Raises SourceError if it cannot be used;
+    UnsupportedError for an address on a server."""
+    folder = Path(local_path(path)).expanduser().absolute()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        words = error.strerror or str(error)
+        raise SourceError(f"the folder {what} cannot be used: {words}", file=str(folder)) from None
+    return folder
 
-    path: str
-    table: int
-    """Where the table begins."""
-    values: int
-    """How many rows it has."""
-    entries: bytes
+
+def replace_segment(path: Path, data: bytes) -> None:
+    """Writes a segment that is there as a whole or not at all, also after the power went. Raises
+    OSError."""
+    with whole_file(path, private=True, lasting=True) as whole:
+        Path(whole).write_bytes(data)
 
 
 class Results:
@@ -73,10 +66,10 @@ class Results:
     def __init__(self, path: str | os.PathLike[str], limit: int | None = None) -> None:
         """Makes the folder. `limit`: its bytes, at most. Raises SourceError if it cannot be used,
         or is not the user's own; UnsupportedError for an address on a server."""
-        self.path = Path(local_path(path)).expanduser().absolute()
+        self.path = made_folder(path, "for remembered results")
         self.limit = _LIMIT if limit is None else limit
         self._lock = threading.Lock()
-        self._places: dict[bytes, list[_Place]] = {}
+        self._places: dict[bytes, list[Place]] = {}
         self._scanned: dict[str, int] = {}
         """How far each segment is known."""
         self._handles: dict[str, FileIO] = {}
@@ -90,13 +83,6 @@ class Results:
         """Bytes of this run, which are no more than the limit."""
         self._failed = False
         self._process = os.getpid()
-        try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise SourceError(
-                f"the folder for remembered results cannot be used: {error.strerror}",
-                file=str(self.path),
-            ) from None
         _core.check_own(self.path, "what is remembered")
 
     # What is there.
@@ -119,23 +105,23 @@ class Results:
                 break
         return found, entries
 
-    def _values(self, place: _Place, wanted: Sequence[bytes]) -> dict[bytes, bytes] | None:
+    def _values(self, place: Place, wanted: Sequence[bytes]) -> dict[bytes, bytes] | None:
         file = self._reading(place.path)
         if file is None:
             return None
         handle = file.fileno()
-        table = os.pread(handle, place.values * _ROW.size, place.table)
-        rows, end = _rows(table, wanted)
+        table = os.pread(handle, place.length, place.table)
+        rows, end = rows_of(table, wanted)
         base = place.table + len(table)
         found = {}
         if len(rows) * _MOSTLY > place.values:  # one read takes less time than many
             whole = memoryview(os.pread(handle, end, base))
-            values = [bytes(whole[at : at + length]) for _, at, length, _ in rows]
+            values = [bytes(whole[row.at : row.at + row.length]) for row in rows]
         else:
-            values = [os.pread(handle, length, base + at) for _, at, length, _ in rows]
-        for (key, _, length, checksum), value in zip(rows, values, strict=True):
-            if len(value) == length and zlib.crc32(value) == checksum:
-                found[key] = value
+            values = [os.pread(handle, row.length, base + row.at) for row in rows]
+        for row, value in zip(rows, values, strict=True):
+            if row.is_of(value):
+                found[row.key] = value
         if found:
             self._used.add(place.path)
         return found
@@ -160,7 +146,7 @@ class Results:
     def _segments(self) -> Iterator[tuple[str, int]]:
         with suppress(OSError), os.scandir(self.path) as entries:
             for entry in entries:
-                if entry.name.endswith(_ENDING) and not entry.name.startswith("."):
+                if entry.name.endswith(ENDING) and not entry.name.startswith("."):
                     with suppress(OSError):
                         yield entry.path, entry.stat(follow_symlinks=False).st_size
 
@@ -170,12 +156,12 @@ class Results:
             with open(path, "rb") as file:
                 if not at:
                     _core.check_own(path, "what is remembered")
-                    if file.read(len(_FORM)) != _FORM:
+                    if file.read(len(FORM)) != FORM:
                         self._refused.add(path)
                         return
-                    at = len(_FORM)
+                    at = len(FORM)
                 size = os.fstat(file.fileno()).st_size
-                while (record := _record(file, at, size, path)) is not None:
+                while (record := record_in(file, at, size, path)) is not None:
                     data, place, at = record
                     self._places.setdefault(data, []).append(place)
                 self._scanned[path] = at
@@ -191,9 +177,9 @@ class Results:
         keeps nothing more."""
         if not values or self._failed or os.getpid() != self._process:
             return
-        record, ahead = _packed(data, entries, values)
         with self._lock:
             try:
+                record, ahead = packed(data, entries, values)
                 self._append(data, entries, record, ahead, len(values))
             except OSError as error:
                 self._failed = True
@@ -220,7 +206,7 @@ class Results:
             view = view[done:]
             self._size += done
         self._written += len(record)
-        place = _Place(self._writing, begin + ahead, values, array("q", entries).tobytes())
+        place = Place(self._writing, begin + ahead, values, array("q", entries).tobytes())
         self._places.setdefault(data, []).append(place)
         self._scanned[self._writing] = self._size
         self._used.add(self._writing)
@@ -228,10 +214,10 @@ class Results:
     def _open(self) -> None:
         path = new_file(str(self.path / "segment"), private=True)
         self._handle = os.open(path, os.O_WRONLY | os.O_APPEND)
-        os.write(self._handle, _FORM)
-        named = str(self.path / f"{os.path.basename(path)[1:].removesuffix('.part')}{_ENDING}")
+        os.write(self._handle, FORM)
+        named = str(self.path / f"{os.path.basename(path)[1:].removesuffix('.part')}{ENDING}")
         os.rename(path, named)
-        self._writing, self._size = named, len(_FORM)
+        self._writing, self._size = named, len(FORM)
 
     def _close(self) -> None:
         if self._handle is not None:
@@ -286,52 +272,3 @@ class Results:
                 if (kept := [place for place in places if place.path not in gone])
             }
         return removed
-
-
-def _packed(
-    data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]
-) -> tuple[bytes, int]:
-    """A record, and the place in it where its table begins."""
-    counts = array("q", entries).tobytes()
-    table = b"".join(
-        [_ROW.pack(key, len(value), zlib.crc32(value)) for key, value in values.items()]
-    )
-    head = _HEAD.pack(_SIGN, 0, len(entries), len(values), 0, data)
-    checksum = zlib.crc32(head + counts + table)
-    head = _HEAD.pack(_SIGN, checksum, len(entries), len(values), 0, data)
-    return b"".join([head, counts, table, *values.values()]), len(head) + len(counts)
-
-
-def _record(file: object, at: int, size: int, path: str) -> tuple[bytes, _Place, int] | None:
-    """The record at this place, with its key and the place after it; None if there is none that is
-    whole."""
-    file.seek(at)  # type: ignore[attr-defined]
-    head = file.read(_HEAD.size)  # type: ignore[attr-defined]
-    if len(head) < _HEAD.size:
-        return None
-    sign, checksum, files, values, _, data = _HEAD.unpack(head)
-    if sign != _SIGN or files > _MOST or values > _MOST:
-        return None
-    counts = file.read(files * 8)  # type: ignore[attr-defined]
-    table = file.read(values * _ROW.size)  # type: ignore[attr-defined]
-    zeroed = _HEAD.pack(sign, 0, files, values, 0, data)
-    if zlib.crc32(zeroed + counts + table) != checksum:
-        return None
-    after = at + _HEAD.size + len(counts) + len(table)
-    place = _Place(path, after - len(table), values, counts)
-    after += sum(length for _, length, _ in _ROW.iter_unpack(table))
-    return None if after > size else (data, place, after)
-
-
-def _rows(table: bytes, wanted: Sequence[bytes]) -> tuple[list[tuple[bytes, int, int, int]], int]:
-    """The key, place, length and checksum of the wanted values that a table has, in its order; and
-    the bytes up to the end of the last one."""
-    if len(wanted) < _FEW and not any(key in table for key in wanted):
-        return [], 0
-    keys = set(wanted)
-    found, at = [], 0
-    for key, length, checksum in _ROW.iter_unpack(table[: len(table) // _ROW.size * _ROW.size]):
-        if key in keys:
-            found.append((key, at, length, checksum))
-        at += length
-    return found, at

@@ -65,7 +65,7 @@ def connect(mode):
 def kept(folder):
     """What is kept in the folder by now."""
     try:
-        (path,) = Path(folder).glob("[!.]*.checkpoint")
+        (path,) = Path(folder).glob("[!.]*.results")
         return PassRecord.loads(path.read_bytes(), str(path)).entries
     except (ValueError, FileNotFoundError):
         return 0
@@ -139,8 +139,8 @@ def test_bookings_with_automatic_ranges_go_on(mode, events, tmp_path):
             assert session.report.entries_before == before
             assert found[1] == plain[1]
             assert np.array_equal(found[0].values(flow=True), plain[0].values(flow=True))
-    names = sorted(path.name for path in tmp_path.glob("[!.]*.checkpoint"))
-    assert names == ["0-fill.checkpoint", "0-ranges.checkpoint"]
+    names = sorted(path.name for path in tmp_path.glob("[!.]*.results"))
+    assert names == ["0-fill.results", "0-ranges.results"]
 
 
 def test_several_datasets_and_parts_of_them(paths, tmp_path):
@@ -155,7 +155,7 @@ def test_several_datasets_and_parts_of_them(paths, tmp_path):
 def test_a_record_of_a_part_is_gone_on_with(events, truth, tmp_path):
     """What is left of each file is done, whatever was kept of it."""
     tm.run(events.hist("MET_pt", bins=(10, 0, 100)), checkpoint=tmp_path)
-    (path,) = tmp_path.glob("[!.]*.checkpoint")
+    (path,) = tmp_path.glob("[!.]*.results")
     record = PassRecord.loads(path.read_bytes(), "")
     parts = {0: [(100, 1200), (4000, 5000)], 2: [(0, 7000)]}
     # The partial of these parts: that of a run which has done them and no others.
@@ -194,7 +194,7 @@ def partial_of(session, events, parts, folder):
             entries=(first + start, first + stop),
             checkpoint=at,
         )
-        (path,) = at.glob("[!.]*.checkpoint")
+        (path,) = at.glob("[!.]*.results")
         part = _core.Partial.loads(PassRecord.loads(path.read_bytes(), "").partial)
         if merged is None:
             merged = part
@@ -296,7 +296,7 @@ def test_a_run_that_failed_goes_on_with_what_was_done(events, truth, paths, tmp_
 
 def test_a_damaged_record_says_so(events, tmp_path):
     tm.run(events.count(), checkpoint=tmp_path)
-    (path,) = tmp_path.glob("[!.]*.checkpoint")
+    (path,) = tmp_path.glob("[!.]*.results")
     path.write_bytes(path.read_bytes()[:-1])
     with raises(SourceError, said="is damaged remove it to begin again"):
         tm.run(events.count(), checkpoint=tmp_path)
@@ -323,7 +323,7 @@ def test_what_others_may_have_written_is_not_loaded(events, tmp_path, which, mod
 
     folder = tmp_path / "kept"
     n = tm.run(counted, events, checkpoint=folder)["n"]
-    (record,) = folder.glob("[!.]*.checkpoint")
+    (record,) = folder.glob("[!.]*.results")
     path = folder if which == "folder" else record
     before = path.stat().st_mode
     path.chmod(before | mode)
@@ -365,7 +365,7 @@ def test_what_an_access_control_list_lets_others_write_is_not_loaded(events, tmp
 def test_what_another_user_owns_is_not_loaded(events, tmp_path, which):
     folder = tmp_path / "kept"
     tm.run(events.count(), checkpoint=folder)
-    (record,) = folder.glob("[!.]*.checkpoint")
+    (record,) = folder.glob("[!.]*.results")
     os.chown(folder if which == "folder" else record, 12345, -1)
     with raises(SourceError, about="12345"):
         tm.run(events.count(), checkpoint=folder)

@@ -99,7 +99,7 @@ def test_a_checkpoint_gives_what_was_saved_last(tmp_path):
     mine.close()
     found = folder.checkpoint("0-fill", wanted(query="q")).load()
     assert (found.partial, found.processed, found.sizes) == (b"two", {0: [(0, 20)]}, {0: 20})
-    assert sorted(os.listdir(folder.path)) == ["0-fill.checkpoint", "0-fill.lock"]
+    assert sorted(os.listdir(folder.path)) == ["0-fill.lock", "0-fill.results"]
 
 
 KILLED = """
@@ -120,7 +120,7 @@ def test_what_a_killed_process_has_written_in_part_goes_with_the_next_run(tmp_pa
         assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     parts = {each for each in os.listdir(tmp_path) if ".part." in each}
     assert len(parts) == 2
-    users = [f".0-fill.{'a' * 16}.part.root", ".0-fill.mine.part.checkpoint", "0-fill.part"]
+    users = [f".0-fill.{'a' * 16}.part.root", ".0-fill.mine.part.results", "0-fill.part"]
     for user in users:
         (tmp_path / user).write_bytes(b"")
     mine = Folder(tmp_path).checkpoint("0-fill", wanted())

@@ -1,0 +1,139 @@
+"""Segments: the one form in which results are on disk, those of a pass that runs and those that
+later runs take. A line that names the form, then records: what data they are of, the entries of
+these, and values by their keys, each with a checksum. A record that is not whole is not there.
+
+Pure: bytes, and files that are open already. Knows no folder and nothing of what keys are of.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import BinaryIO, NamedTuple
+
+__all__ = ["ENDING", "FORM", "Place", "Row", "only_record", "packed", "record_in", "rows_of"]
+
+FORM = b"treemill results 1\n"
+"""What a segment begins with."""
+ENDING = ".results"
+"""The ending of segments' names."""
+_HEAD = struct.Struct("<4sIIII16s")
+"""What a record begins with: its sign; the checksum of all up to the values; the numbers of files
+and of values; the files' entries and the table are as long as these say; then a number that is 0,
+and the key of the data."""
+_SIGN = b"TMr1"
+_ROW = struct.Struct("<16sII")
+"""A row of the table: a value's key, its bytes and their checksum."""
+_MOST = 1 << 24
+"""Files and values of a record, at most: what claims more is damaged."""
+_LONGEST = 1 << 32
+"""Bytes of a value, below which it must be."""
+_FEW = 16
+"""Values, more of which are looked for in the table of a record at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record is."""
+
+    path: str
+    table: int
+    """Where the table begins."""
+    values: int
+    """How many rows it has."""
+    entries: bytes
+
+    @property
+    def length(self) -> int:
+        """The bytes of the table, after which the values follow."""
+        return self.values * _ROW.size
+
+
+class Row(NamedTuple):
+    """A value's row in a table."""
+
+    key: bytes
+    at: int
+    """Where the value begins, after the table."""
+    length: int
+    checksum: int
+
+    def is_of(self, value: bytes) -> bool:
+        """Whether these are the bytes that were written."""
+        return len(value) == self.length and zlib.crc32(value) == self.checksum
+
+
+def packed(data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]) -> tuple[bytes, int]:
+    """A record, and the place in it where its table begins. Raises OSError for a value that is too
+    long for the form."""
+    counts = array("q", entries).tobytes()
+    if any(len(value) >= _LONGEST for value in values.values()):
+        raise OSError(f"a value has more than {_LONGEST:,} bytes")
+    table = b"".join(
+        [_ROW.pack(key, len(value), zlib.crc32(value)) for key, value in values.items()]
+    )
+    head = _HEAD.pack(_SIGN, 0, len(entries), len(values), 0, data)
+    checksum = zlib.crc32(head + counts + table)
+    head = _HEAD.pack(_SIGN, checksum, len(entries), len(values), 0, data)
+    return b"".join([head, counts, table, *values.values()]), len(head) + len(counts)
+
+
+def record_in(file: BinaryIO, at: int, size: int, path: str) -> tuple[bytes, Place, int] | None:
+    """The record at this place of a file of this size: the key of its data, where it is, and the
+    place after it. None if there is none that is whole."""
+    file.seek(at)
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    sign, checksum, files, values, rest, data = _HEAD.unpack(head)
+    if sign != _SIGN or files > _MOST or values > _MOST:
+        return None
+    counts = file.read(files * 8)
+    table = file.read(values * _ROW.size)
+    zeroed = _HEAD.pack(sign, 0, files, values, rest, data)
+    if zlib.crc32(zeroed + counts + table) != checksum:
+        return None
+    after = at + _HEAD.size + len(counts) + len(table)
+    place = Place(path, after - len(table), values, counts)
+    after += sum(length for _, length, _ in _ROW.iter_unpack(table))
+    return None if after > size else (data, place, after)
+
+
+def rows_of(table: bytes, wanted: Sequence[bytes]) -> tuple[list[Row], int]:
+    """The rows of the wanted values that a table has, in its order; and the bytes up to the end of
+    the last value."""
+    if len(wanted) < _FEW and not any(key in table for key in wanted):
+        return [], 0
+    keys = set(wanted)
+    found, at = [], 0
+    for key, length, checksum in _rows(table):
+        if key in keys:
+            found.append(Row(key, at, length, checksum))
+        at += length
+    return found, at
+
+
+def _rows(table: bytes) -> Iterator[tuple[bytes, int, int]]:
+    return _ROW.iter_unpack(table[: len(table) // _ROW.size * _ROW.size])
+
+
+def only_record(data: bytes) -> tuple[bytes, dict[bytes, bytes]] | None:
+    """The key of the data and the values of a segment that is one record. None if it is damaged, or
+    another segment."""
+    found = record_in(BytesIO(data), len(FORM), len(data), "") if data.startswith(FORM) else None
+    if found is None or found[2] != len(data):
+        return None
+    of, place, _ = found
+    base = place.table + place.length
+    values, at = {}, base
+    for key, length, checksum in _rows(data[place.table : base]):
+        value = data[at : at + length]
+        if zlib.crc32(value) != checksum:
+            return None
+        values[key] = value
+        at += length
+    return of, values
