@@ -36,8 +36,8 @@ from ..workers.workload import Partial
 if TYPE_CHECKING:
     from treemill._core import Control
 
-    from .merged_partial import Checkpointing, CheckpointWriter
-    from .remembered_partial import RememberedPartial, Remembering
+    from .checkpoint_writer import Checkpointing, PassWriter
+    from .remembered_partial import Remembering
 
 __all__ = [
     "WHY_LOST",
@@ -286,7 +286,7 @@ class Pass(ABC):
         packets. Until one of them has done its packet this process has nothing else to do. Not
         called if fewer workers get a packet."""
         self._on_end = request.on_end
-        self._checkpoint_writer: CheckpointWriter | RememberedPartial | None = None
+        self._checkpoint_writer: PassWriter | None = None
         """What keeps commits on disk; None: nothing does."""
 
     def begin(self) -> None:

@@ -79,23 +79,25 @@ class CoordinatedPass(Pass):
     it."""
 
     def __init__(self, pool: Pool, request: Request) -> None:
-        task, checkpointing = request.task, request.checkpointing
-        keeping = request.remembering or checkpointing
+        task, checkpointing, remembering = request.task, request.checkpointing, request.remembering
+        keeping = remembering or checkpointing
         super().__init__(request)
         self._task: Task | None = task
         """None after the end of the pass."""
         self._clock = time.monotonic
-        self._merged = MergedPartial() if keeping is None else keeping.merged(task.load)
+        self._merged = MergedPartial()
+        if remembering is not None:
+            merged = self._merged = remembering.merged(self._sizes)
+            self._checkpoint_writer = remembering.writer(lambda: merged)
+        elif checkpointing is not None:
+            self._merged = checkpointing.merged(task.load)
+            self._checkpoint_writer = checkpointing.checkpoint_writer(
+                self._merged.kept, self._sizes
+            )
         self._coordinator = self._make_coordinator(
             pool, request, {} if keeping is None else keeping.processed
         )
         self._before = self._coordinator.committed_entries
-        if request.remembering is not None:
-            self._checkpoint_writer = request.remembering.writer(self._merged, self._sizes)
-        elif checkpointing is not None:
-            self._checkpoint_writer = checkpointing.checkpoint_writer(
-                self._merged.kept, self._sizes
-            )
         self._lock = threading.Lock()
         """Guards the coordinator, and the order in which actions reach workers."""
         self._patience = pool.patience

@@ -6,25 +6,30 @@ Knows no worker and no packetizer, nor what the keys are of.
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from treemill import _core
 
+from ..checkpoint import Pace
 from ..checkpoint.totals import Gathered, Node, Remembered, gathered
 from ..scheduling import FileSize, Range, Ranges, joined
 from ..workers.query_task import PartialByPart
 from ..workers.workload import Partial
+from .checkpoint_writer import PassWriter
 from .merged_partial import MergedPartial
 
 if TYPE_CHECKING:
-    from ..checkpoint.results import Results
+    from ..checkpoint.results import Record, Results
 
-__all__ = ["Remembering", "Sample"]
+__all__ = ["Begun", "RememberedPartial", "Remembering", "ResultsWriter", "Sample"]
 
 Rows = Sequence[Sequence[bytes]]
+Seen = Mapping[str, object] | None
 
 
 def added(rows: Rows) -> list[bytes]:
@@ -56,11 +61,23 @@ class Sample:
         self.found = gathered(self.tree, wanted, there, added)
 
 
+class Begun(NamedTuple):
+    """What an earlier run has left of a file of which not all was done."""
+
+    ranges: list[Range]
+    """The entries that are done."""
+    values: Sequence[bytes]
+    """The partials of these, one for each booking that is computed of the file."""
+    segment: str
+    """Where it is kept."""
+
+
 @dataclass
 class Remembering:
     """What a pass does not compute, and what it keeps."""
 
-    there: Results
+    there: Results | None
+    """None in a process that has another one's pass: it keeps nothing."""
     samples: Sequence[Sample]
     is_fileset: bool
     nothing: Sequence[bytes]
@@ -69,13 +86,32 @@ class Remembering:
     """The indices of the bookings that are computed of a file, by its number."""
     done: Mapping[int, int]
     """The entries of the files of which nothing is computed."""
-    may_keep: Callable[[int], bool]
-    """Whether a file is still what it was when the pass began, and all that was read is in it."""
+    may_keep: Callable[[int, Seen], bool]
+    """Whether a file is still what it was when the pass began, all that was read is in it, and
+    workers have seen the same. The second argument: what those of a cluster have seen of files, by
+    their paths; None: they are on this host."""
+    open_keys: Mapping[int, bytes]
+    """What files of which not all is done are known by."""
+    begun: Mapping[int, Begun]
+    pace: Pace
+    """How often these are kept."""
+    written: dict[int, int] = field(default_factory=dict)
+    """The entries of the files that were kept since the pass began."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "there": None, "may_keep": _never}
 
     @property
     def processed(self) -> dict[int, list[Range]]:
         """The entries that are not run."""
-        return {file: [(0, n)] if n else [] for file, n in self.done.items()}
+        done = {file: [(0, n)] if n else [] for file, n in self.done.items()}
+        return done | {file: list(each.ranges) for file, each in self.begun.items()}
+
+    @property
+    def size(self) -> int:
+        """The bytes of the results of all files that are run, if they have no entries."""
+        sizes = [len(each) for each in self.nothing]
+        return sum(sizes[index] for indices in self.lacking.values() for index in indices)
 
     def with_sizes(self, sizes: Sequence[FileSize | None]) -> list[FileSize | None]:
         """The files' sizes, with those of files that are not run."""
@@ -84,18 +120,18 @@ class Remembering:
             for file, size in enumerate(sizes)
         ]
 
-    def merged(self, load: object) -> MergedPartial:
-        """The merged partial to begin with."""
-        return RememberedPartial(self)
+    def merged(self, sizes: Callable[[], Mapping[int, int]]) -> RememberedPartial:
+        """The merged partial to begin with. `sizes`: asks for the entries of the files that are
+        known."""
+        return RememberedPartial(self, sizes)
 
-    def writer(
-        self, merged: MergedPartial, sizes: Callable[[], Mapping[int, int]]
-    ) -> RememberedPartial:
-        """What lets `merged` keep its files, as a CheckpointWriter does. `sizes`: asks for the
-        entries of the files that are known."""
-        assert isinstance(merged, RememberedPartial)
-        merged.sizes = sizes
-        return merged
+    def writer(self, merged: Callable[[], RememberedPartial | None]) -> ResultsWriter:
+        """What keeps a pass; see ResultsWriter."""
+        return ResultsWriter(self, merged)
+
+
+def _never(file: int, seen: Seen) -> bool:
+    return False
 
 
 class _Total:
@@ -105,10 +141,12 @@ class _Total:
         self._of = of
         self._running: dict[tuple[str | None, tuple[int, ...]], _core.Partial] = {}
         """The sums of the files all of which is merged, by their sample and what is computed."""
-        self._open: dict[int, _core.Partial] = {}
+        self.open = {file: _core.Partial.joined(each.values) for file, each in of.begun.items()}
         """The files of which not all is merged."""
-        self.kept: dict[int, int] = {}
-        """The entries of the files all of which is merged."""
+        self._kept: set[int] = set()
+        self.seen: Seen = None
+        self.keys = {index: key for each in of.samples for index, key in each.bookings.items()}
+        """The keys of the bookings that can be remembered, by their indices."""
         self._samples = {file: sample.name for sample in of.samples for file in sample.files}
 
     def merge(self, other: PartialByPart) -> None:
@@ -116,10 +154,10 @@ class _Total:
         for part, partial in other.parts.items():
             assert isinstance(part, int)
             assert isinstance(partial, _core.Partial)
-            if part in self._open:
-                self._open[part].merge(partial)
+            if part in self.open:
+                self.open[part].merge(partial)
             else:
-                self._open[part] = partial
+                self.open[part] = partial
 
     def _group(self, file: int) -> tuple[str | None, tuple[int, ...]]:
         return self._samples[file], self._of.lacking[file]
@@ -128,11 +166,12 @@ class _Total:
         """Keeps what is computed of a file, all of which is merged. Two commits may each have seen
         that it is: it is kept once."""
         of, indices = self._of, self._of.lacking[file]
-        partial = self._open.pop(file, None)
-        if file in self.kept or (partial is None and entries):
+        partial = self.open.pop(file, None)
+        if file in self._kept or (partial is None and entries):
             return
-        self.kept[file] = entries
-        if of.may_keep(file):
+        self._kept.add(file)
+        if file not in of.written and of.there is not None and of.may_keep(file, self.seen):
+            of.written[file] = entries
             values = (
                 [of.nothing[index] for index in indices]
                 if partial is None
@@ -171,7 +210,7 @@ class _Total:
         for sample in self._of.samples:
             for index, key in sample.bookings.items():
                 keys[sample.name][index] = key, sample.found
-        begun = [(self._group(file), partial) for file, partial in self._open.items()]
+        begun = [(self._group(file), partial) for file, partial in self.open.items()]
         for (name, indices), partial in [*self._running.items(), *begun]:
             values = dict(zip(indices, partial.dumps_each(), strict=True))
             by_key = {keys[name][i][0]: value for i, value in values.items() if i in keys[name]}
@@ -208,32 +247,62 @@ class _Total:
 
 
 class RememberedPartial(MergedPartial):
-    """See MergedPartial. Has the methods by which passes let what is kept be written, too."""
+    """See MergedPartial. Files are kept as soon as all of their entries are merged."""
 
-    def __init__(self, of: Remembering) -> None:
+    def __init__(self, of: Remembering, sizes: Callable[[], Mapping[int, int]]) -> None:
         self.total = _Total(of)
         self._remembering = of
-        self.sizes: Callable[[], Mapping[int, int]] = dict
-        """Asks for the entries of the files that are known. Set by the pass."""
+        self.sizes = sizes
         super().__init__(self.total, of.processed)  # type: ignore[arg-type]  # of its own kind
 
     def commit(self, partial: Partial, covers: Ranges) -> None:
-        """See MergedPartial. Files all of whose entries are merged are kept."""
+        """See MergedPartial."""
         super().commit(partial, covers)
         sizes = self.sizes()
         with self._lock:
-            for file in covers:
-                self._covers[file] = joined(self._covers[file])
-                if file in sizes and self._covers[file] == [(0, sizes[file])]:
-                    self.total.keep(file, sizes[file])
+            self._keep_done(covers, sizes)
+
+    def _keep_done(self, files: Iterable[int], sizes: Mapping[int, int]) -> None:
+        for file in files:
+            covers = self._covers.get(file, [])
+            try:
+                covers = joined(covers)
+            except RuntimeError:  # two mergers had the same: this is not the result
+                continue
+            if file in sizes and covers == ([(0, sizes[file])] if sizes[file] else []):
+                self.total.keep(file, sizes[file])
+            if covers:
+                self._covers[file] = covers
+
+    def saw(self, states: Mapping[str, object]) -> None:
+        """See MergedPartial."""
+        self.total.seen = states
+
+    def keep_open(self, former: Path | None) -> Path | None:
+        """Keeps what is merged of files of which not all is, in place of a segment."""
+        of = self._remembering
+        if of.there is None:
+            return None
+        with self._lock:
+            records = list(self._open_records()) if not self._broken else []
+        return of.there.keep_open(records, former)
+
+    def _open_records(self) -> Iterator[Record]:
+        of = self._remembering
+        for file, partial in self.total.open.items():
+            if file in of.open_keys and of.may_keep(file, self.total.seen):
+                ranges = joined(self._covers[file])
+                keys = [self.total.keys[index] for index in of.lacking[file]]
+                values = dict(zip(keys, partial.dumps_each(), strict=True))
+                yield of.open_keys[file], [number for each in ranges for number in each], values
 
     def conclude(self) -> None:
-        """Keeps files without entries, and the totals that are complete now."""
+        """Keeps all files that are done, and the totals that are complete now."""
         of, sizes = self._remembering, self.sizes()
+        if of.there is None:
+            return
         with self._lock:
-            for file in of.lacking:
-                if sizes.get(file) == 0:
-                    self.total.keep(file, 0)
+            self._keep_done(of.lacking, sizes)
             for sample in of.samples:
                 if sample.found.missing:
                     again = Sample(
@@ -243,17 +312,42 @@ class RememberedPartial(MergedPartial):
                     if not again.found.missing:
                         sample.found = again.found
 
+
+class ResultsWriter(PassWriter):
+    """Keeps files of which not all is done, now and then, and completes totals at the end."""
+
+    what = "remember()"
+
+    def __init__(self, of: Remembering, merged: Callable[[], RememberedPartial | None]) -> None:
+        """`merged` gives what is merged now; it may take a while."""
+        super().__init__(of.pace)
+        self._of = of
+        self._merged = merged
+        self._segment: Path | None = None
+        self._keeping = threading.Lock()
+
     @property
     def entries(self) -> int:
-        """The entries of the files that are kept, of all that is asked of them."""
-        kept = {**self._remembering.done, **self.total.kept}
-        return sum(kept.values())
+        """See PassWriter."""
+        return sum(self._of.done.values()) + sum(self._of.written.values())
 
-    def start(self) -> None:
-        """Nothing to do: what is complete is kept at once."""
+    def _keep(self) -> None:
+        merged = self._merged()
+        with self._keeping:
+            if merged is not None and not self._closed:
+                self._segment = merged.keep_open(self._segment)
 
-    def end(self, save: bool = True) -> None:
-        """Completes the totals, if `save`."""
-        if save:
-            self.conclude()
-        self._remembering.there.settle()
+    def _last(self) -> None:
+        merged = self._merged()
+        if merged is not None:
+            merged.conclude()
+        self._keep()
+        if merged is not None and not merged.total.open and self._of.there is not None:
+            for each in self._of.begun.values():  # of a run that was killed
+                self._of.there.remove(Path(each.segment))
+
+    def _close(self) -> None:
+        with self._keeping:
+            self._closed = True
+        if self._of.there is not None:
+            self._of.there.settle()

@@ -15,13 +15,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from typing import NamedTuple
 
 from .. import _core
 from .._system.files import new_file, whole_file
 from ..errors import SourceError, local_path, warn
 from .segments import ENDING, FORM, Place, packed, record_in, rows_of
 
-__all__ = ["Results", "Segment", "made_folder", "replace_segment"]
+__all__ = ["Open", "Record", "Results", "Segment", "made_folder", "replace_segment"]
 
 _SEGMENT = 1 << 28
 """Bytes after which a new segment is begun: what is not used goes by segments."""
@@ -39,6 +40,20 @@ class Segment:
     size: int
     used: float
     """When it was used last, in seconds since 1970."""
+
+
+class Open(NamedTuple):
+    """What is kept of a file of which not all is done."""
+
+    values: dict[bytes, bytes]
+    entries: list[int]
+    """As they were given to `keep_open`."""
+    segment: str
+    """The path of the segment."""
+
+
+Record = tuple[bytes, Sequence[int], Mapping[bytes, bytes]]
+"""The key of data, numbers of their entries, and values."""
 
 
 def made_folder(path: str | os.PathLike[str], what: str) -> Path:
@@ -104,6 +119,16 @@ class Results:
             if not rest:
                 break
         return found, entries
+
+    def find_open(self, data: bytes, wanted: Sequence[bytes]) -> Open | None:
+        """What `keep_open` has kept of these data, if it has all of these values."""
+        with self._lock:
+            places = list(self._places.get(data, ()))
+        for place in reversed(places):
+            values = self._values(place, wanted)
+            if values is not None and len(values) == len(wanted):
+                return Open(values, array("q", place.entries).tolist(), place.path)
+        return None
 
     def _values(self, place: Place, wanted: Sequence[bytes]) -> dict[bytes, bytes] | None:
         file = self._reading(place.path)
@@ -210,6 +235,29 @@ class Results:
         self._places.setdefault(data, []).append(place)
         self._scanned[self._writing] = self._size
         self._used.add(self._writing)
+
+    def keep_open(self, records: Sequence[Record], former: Path | None = None) -> Path | None:
+        """Keeps records that other ones will soon take the place of, in a segment of their own, and
+        gives its path; None if there is nothing to be kept. `former`: the segment whose place they
+        take. Raises OSError."""
+        path = None
+        if records and os.getpid() == self._process:
+            data = b"".join([FORM, *(packed(*each)[0] for each in records)])
+            with self._lock:
+                is_room = self._written + len(data) <= self.limit
+            if not is_room:
+                return former
+            # A name of its own: who has looked at the former one must not find other bytes there.
+            path = self.path / f"open.{os.urandom(8).hex()}{ENDING}"
+            replace_segment(path, data)
+        if former is not None:
+            self.remove(former)
+        return path
+
+    def remove(self, segment: Path) -> None:
+        """Removes a segment that nobody needs any more."""
+        with suppress(OSError):
+            segment.unlink()
 
     def _open(self) -> None:
         path = new_file(str(self.path / "segment"), private=True)

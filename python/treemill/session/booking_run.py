@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..backends.base import Pass, Pool
-from ..backends.merged_partial import Checkpointing
+from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest
 from ..data.rows import Sink
 from ..errors import QueryError, TreemillError, UnsupportedError
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["BookingRun"]
 
 _RANGES, _FILL = "finding ranges", "filling"
+_MOST_HELD = 1 << 31
+"""Bytes of results of single files that a cluster may have until this process has kept them."""
 
 
 class _Compiled(NamedTuple):
@@ -157,12 +159,10 @@ class BookingRun(Computation[tuple[object, ...]]):
         self, planned: PlannedPass, described: Specification, chain: Chain
     ) -> PlannedPass:
         """The pass that computes what is not remembered."""
-        reason = self._not_remembered(chain)
+        checkpointing = planned.checkpointing
+        reason = self._not_remembered(chain, checkpointing)
         if reason is not None:
-            every = len(described.bookings)
-            files = len(chain.locations)
-            shown = FromMemory(every, 0, files, files, every * files, [("all", reason)])
-            return replaced(planned, remembered=shown)
+            return self._without_memory(planned, described, reason)
         from .remembered import pieces  # start-up
 
         assert self._there is not None
@@ -170,6 +170,9 @@ class BookingRun(Computation[tuple[object, ...]]):
         is_apart = isinstance(partial, PartialByPart)
         (core,) = partial.parts.values() if is_apart else (partial,)
         found = pieces(self._there, described, chain, self._titles(described), core.dumps_each())
+        if self._pool.outlive and found.remembering.size > _MOST_HELD:
+            reason = "the results of all files would take too much memory in the cluster"
+            return self._without_memory(planned, described, reason)
         task = QueryTask(
             described,
             chain,
@@ -178,13 +181,28 @@ class BookingRun(Computation[tuple[object, ...]]):
             remember=self._pool.remembers,
             lacking=found.lacking,
         )
-        return replaced(planned, task=task, remembering=found.remembering, remembered=found.shown)
+        if checkpointing is not None:  # what is remembered has all that it would have
+            checkpointing.checkpoint.close()
+        return replaced(
+            planned,
+            task=task,
+            checkpointing=None,
+            remembering=found.remembering,
+            remembered=found.shown,
+        )
 
-    def _not_remembered(self, chain: Chain) -> str | None:
+    def _without_memory(
+        self, planned: PlannedPass, described: Specification, reason: str
+    ) -> PlannedPass:
+        every, files = len(described.bookings), len(planned.sizes)
+        shown = FromMemory(every, 0, files, files, every * files, [("all", reason)])
+        return replaced(planned, remembered=shown)
+
+    def _not_remembered(self, chain: Chain, checkpointing: Checkpointing | None) -> str | None:
         """Why nothing of the run is remembered; None: it may be."""
         if not self._pool.keeps_results:
             return f"results of {self._pool.kind} are not remembered"
-        if self._kept is not None:
+        if checkpointing is not None and (checkpointing.record or self._pool.outlive):
             return "checkpoint= keeps the run"
         if self.spans is not None:
             return "it goes through a part of the entries only"

@@ -20,7 +20,7 @@ from ..workers.workload import P, Span, Workload
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from ..backends.merged_partial import Checkpointing
+    from ..backends.checkpoint_writer import Checkpointing
     from ..backends.remembered_partial import Remembering
     from ..data.chain import Chain
     from ..monitoring.report import FromMemory

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..backends.remembered_partial import Remembering, Sample
-from ..checkpoint import evaluator
+from ..backends.remembered_partial import Begun, Remembering, Sample
+from ..checkpoint import Pace, evaluator
 from ..checkpoint.totals import tree_of
 from ..data import source
 from ..data.foreign import LOCAL_ENTRY, NUMBERING
@@ -68,8 +68,19 @@ def pieces(
         for place, entries in sample.found.entries.items()
     }
     done = {file: sizes[file] for file in range(len(chain.locations)) if file not in lacking}
+    open_keys = _open_keys(samples, asked, lacking)
+    begun = dict(_begun(there, asked, lacking, open_keys))
     remembering = Remembering(
-        there, samples, chain.is_fileset, nothing, lacking, done, asked.may_keep
+        there,
+        samples,
+        chain.is_fileset,
+        nothing,
+        lacking,
+        done,
+        asked.may_keep,
+        open_keys,
+        begun,
+        Pace(),
     )
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for file, indices in lacking.items():
@@ -120,12 +131,14 @@ class _Asked:
         about = f"{location.tree!r} {location.verified!r} {now.size} {marks!r}"
         return _key("file", os.path.abspath(location.path), about, ends)
 
-    def may_keep(self, number: int) -> bool:
+    def may_keep(self, number: int, seen: Mapping[str, object] | None) -> bool:
         """Whether a file that was run is as it was before, and its tree records no friend: that is
-        another file, which may change."""
+        another file, which may change. `seen`: what workers of other hosts have seen of files, by
+        their paths; None: they are on this host."""
         try:
             path = self.chain.locations[number].path
-            is_same = source.identity(path) == self._states.get(number)
+            was, now = self._states.get(number), source.identity(path)
+            is_same = now == was and (seen is None or _is_seen(now, seen.get(path)))
             return is_same and not self.chain.trees[number].core.friends
         except TreemillError:
             return False
@@ -139,6 +152,15 @@ class _Asked:
         names, numbers = salt
         constants = self.chain.constants.among(number, names)
         return _key("leaf", key, json.dumps(constants, sort_keys=True), before if numbers else b"")
+
+
+def _is_seen(here: source.Identity, there: object) -> bool:
+    """Whether a worker of a cluster has seen this file, on a disk that hosts share. A copy, which
+    may have been changed by itself, has another inode or other times."""
+    if not isinstance(there, source.FileState):
+        return False
+    own = source.state(here, None)
+    return (own.size, own.place[-1], own.times) == (there.size, there.place[-1], there.times)
 
 
 def _called(need: Dependencies) -> str:
@@ -185,6 +207,38 @@ def _lacking(samples: Sequence[Sample], asked: _Asked, count: int) -> dict[int, 
         for place, keys in sample.found.missing.items():
             lacking[sample.files[place]].update(first[key] for key in keys)
     return {file: tuple(sorted(indices)) for file, indices in lacking.items() if indices}
+
+
+def _open_keys(
+    samples: Sequence[Sample], asked: _Asked, lacking: Mapping[int, Sequence[int]]
+) -> dict[int, bytes]:
+    """What files are known by of which not all is done: those of which all that is computed can be
+    remembered."""
+    leaves: dict[int, list[bytes]] = defaultdict(list)
+    for sample in samples:
+        for file, leaf in sample.leaves.items():
+            leaves[file].append(leaf)
+    return {
+        file: _key("open", *leaves[file])
+        for file, indices in lacking.items()
+        if file in leaves and asked.keys.keys() >= set(indices)
+    }
+
+
+def _begun(
+    there: Results,
+    asked: _Asked,
+    lacking: Mapping[int, Sequence[int]],
+    open_keys: Mapping[int, bytes],
+) -> Iterator[tuple[int, Begun]]:
+    """What earlier runs have left of files of which not all was done."""
+    for file, key in open_keys.items():
+        wanted = [asked.keys[index] for index in lacking[file]]
+        found = there.find_open(key, wanted)
+        if found is not None:
+            bounds = iter(found.entries)
+            ranges = list(zip(bounds, bounds, strict=True))
+            yield file, Begun(ranges, [found.values[each] for each in wanted], found.segment)
 
 
 def _shown(

@@ -33,7 +33,7 @@ from .options import RunOptions
 from .query_account import Account
 
 if TYPE_CHECKING:
-    from ..backends.merged_partial import Checkpointing
+    from ..backends.checkpoint_writer import Checkpointing
     from ..backends.remembered_partial import Remembering
     from ..data.chain import Chain
     from ..query.booking import Booking

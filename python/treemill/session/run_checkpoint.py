@@ -15,7 +15,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
 from ..backends.base import Pool
-from ..backends.merged_partial import Checkpointing
+from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import Fingerprint, Folder, Wanted, by_attribute, digest, versions
 from ..data.source import is_far
 from ..errors import SourceError, UnsupportedError

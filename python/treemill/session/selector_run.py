@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._system.process import raising
 from ..backends.base import Pool, Results
-from ..backends.merged_partial import Checkpointing
+from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest
 from ..data.rows import Sink
 from ..errors import QueryError, TreemillError, UnsupportedError

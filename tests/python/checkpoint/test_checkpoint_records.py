@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill import QueryError, SourceError, UnsupportedError
 from treemill._system.files import whole_file
-from treemill.backends.merged_partial import Checkpointing
+from treemill.backends.checkpoint_writer import Checkpointing
 from treemill.checkpoint import Fingerprint, Folder, Pace, PassRecord, Wanted, digest
 from treemill.scheduling import FileSize, joined
 
@@ -189,7 +189,7 @@ import sys
 sys.path.insert(0, {folder!r})
 import functools, numpy as np, hist, awkward as ak
 import helper
-from treemill.backends.merged_partial import Checkpointing
+from treemill.backends.checkpoint_writer import Checkpointing
 from treemill.checkpoint import digest
 SCALE = 3
 class Base:

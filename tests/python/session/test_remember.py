@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from treemill.session import remembered, results_folder
 
 from tests.raising import raises
 from tests.random_search import examples
+from tests.waiting import until
 
 
 class Contents(list):
@@ -669,10 +671,12 @@ def test_what_cannot_be_remembered_is_named(files, tmp_path):
 
 def test_a_run_that_was_stopped_goes_on_from_the_files_that_it_has_done(files, tmp_path):
     tm.remember(tmp_path / "results")
-    done = []
+    done, submitted = [], threading.Event()
 
     def stops(met):
-        done.append(len(met))
+        if len(met):
+            submitted.wait()
+            done.append(len(met))
         if len(done) == 2:
             query.stop()
         return met
@@ -681,11 +685,53 @@ def test_a_run_that_was_stopped_goes_on_from_the_files_that_it_has_done(files, t
         events = tm.dataset(files, "Events")
         slow = events.define("same", stops, columns="MET_pt")
         query = session.submit(slow.count(), events.count(), slow.max("same"))
+        submitted.set()
         query.result()
         assert not query.report.complete
         again = session.run(tm.dataset(files, "Events").count())
         assert again == tm.dataset(files, "Events").num_entries
         assert session.report.remembered.parts <= len(files)
+
+
+STUCK = """
+import functools, os, sys, threading
+import treemill as tm
+from treemill.checkpoint import Pace
+from treemill.session import remembered
+from treemill.workers.query_task import _OfPart
+remembered.Pace = functools.partial(Pace, every=0.02, share=1.0)
+run = _OfPart.run
+def stuck(self, start, stop, partial, control):
+    if "STUCK" in os.environ and start < 60_000 <= stop:
+        threading.Event().wait()
+    return run(self, start, stop, partial, control)
+_OfPart.run = stuck
+tm.remember(sys.argv[1])
+good = tm.dataset(sys.argv[3], "Events").filter("MET_pt > 20")
+with tm.connect(workers=2, mode=sys.argv[2]) as session:
+    count, total = session.run(good.count(), good.sum("MET_pt"))
+    print(count, f"{total:.6g}", session.report.entries_before, session.report.complete)
+"""
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_a_file_that_was_begun_is_gone_on_with(core, tmp_path, mode):
+    path, folder = tmp_path / "long.root", tmp_path / "results"
+    write(path, events=100_000, cluster=500, codec="none")
+    settled(path)
+    command = [sys.executable, "-c", STUCK, str(folder), mode, str(path)]
+    with subprocess.Popen(command, env=os.environ | {"STUCK": "1"}) as running:
+        until(lambda: [*folder.glob("open.*.results")] or running.poll() is not None, "it is kept")
+        assert running.poll() is None
+        running.kill()
+    wanted = tm.dataset(str(path), "Events").filter("MET_pt > 20")
+    count, total = tm.run(wanted.count(), wanted.sum("MET_pt"))
+    for is_first in (True, False):
+        done = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        assert done[:2] == [str(count), f"{total:.6g}"]
+        assert (0 < int(done[2]) < 100_000) == is_first
+        assert done[3] == "True"
+        assert not [*folder.glob("open.*.results")], "all of it is done"
 
 
 def test_wrong_limits_and_folders_are_errors(files, tmp_path):

@@ -17,7 +17,8 @@ from ...scheduling import Coverage, Monitored, Ranges, Sizing
 from ...workers.task import OneStateTask, States, Task
 from ...workers.workload import Partial
 from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, worker_error
-from ..merged_partial import CheckpointWriter, MergedPartial
+from ..checkpoint_writer import CheckpointWriter
+from ..merged_partial import MergedPartial
 from ..pickled import pickled
 from .messages import HeldPartial, Limits, PassEnded, PassRequest, PassUpdate
 from .ownership import fingerprint
