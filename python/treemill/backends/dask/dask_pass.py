@@ -20,6 +20,7 @@ from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, w
 from ..checkpoint_writer import CheckpointWriter
 from ..merged_partial import MergedPartial
 from ..pickled import pickled
+from ..remembered_partial import RememberedPartial
 from .messages import HeldPartial, Limits, PassEnded, PassRequest, PassUpdate
 from .ownership import fingerprint
 from .resumption import Resumption, checkpoint_name, into
@@ -52,7 +53,7 @@ class FetchedResult:
 
     def results(self, within: float | None = None) -> list[object] | None:
         """See Results."""
-        merged = self._final or self._now()
+        merged = self.merged()
         return None if merged is None else merged.results(within)
 
     def take(self) -> Partial | None:
@@ -63,8 +64,12 @@ class FetchedResult:
         """See MergedPartial. None too if something has changed meanwhile: the next time it may
         not.
         """
-        merged = self._final or self._now()
+        merged = self.merged()
         return None if merged is None else merged.kept()
+
+    def merged(self) -> MergedPartial | None:
+        """What is merged now. None if it cannot be had at this moment."""
+        return self._final or self._now()
 
     def fetch(self, parts: Sequence[HeldPartial]) -> PassEnded | None:
         """Gets the result, of which these are the parts, and says how the pass has ended. None if
@@ -100,7 +105,9 @@ class FetchedResult:
         for part, (count, covers, data) in zip(parts, reads, strict=True):
             commits[part.merger] = count
             if data is not None and task is not None:
-                merged.commit(states.inner(task.load(data)), covers)
+                inner = states.inner(task.load(data))
+                merged.saw(states.seen)
+                merged.commit(inner, covers)
         return merged, commits
 
 
@@ -158,7 +165,9 @@ class DaskPass(Pass):
         self._fetched = FetchedResult(
             pool.scheduler_client, self.name, request.task, self._begins_with
         )
-        if request.checkpointing is not None:
+        if request.remembering is not None:
+            self._checkpoint_writer = request.remembering.writer(self._remembered)
+        elif request.checkpointing is not None:
             self._checkpoint_writer = CheckpointWriter(
                 request.checkpointing, self._kept, self._sizes
             )
@@ -311,7 +320,12 @@ class DaskPass(Pass):
     def _begins_with(self) -> MergedPartial:
         task, checkpointing = self._request.task, self._request.checkpointing
         check = (lambda partial: None) if checkpointing is None else checkpointing.check
-        return self._before.merged(task.load, check)
+        return self._before.merged(task.load, check, self._sizes)
+
+    def _remembered(self) -> RememberedPartial | None:
+        """Returns what is merged now, for the thread that keeps it."""
+        merged = self._fetched.merged()
+        return merged if isinstance(merged, RememberedPartial) else None
 
     def _kept(self) -> tuple[bytes, Ranges] | None:
         """Returns what is merged now, for the thread that keeps it."""
@@ -380,7 +394,9 @@ class DaskPass(Pass):
         if self._checkpoint_writer is None or not isinstance(error, WorkerError):
             return error
         kept = f"{self._checkpoint_writer.entries:,} of {self.status().expected:,} entries"
-        error.message += f"; checkpoint= has {kept}, from which the same run goes on"
+        error.message += (
+            f"; {self._checkpoint_writer.what} has {kept}, from which the same run goes on"
+        )
         error.args = (error.message,)
         return error
 

@@ -35,6 +35,7 @@ class DaskPool(Pool):
     kind = "Dask threads"
     outlive = True
     keeps = True
+    keeps_results = True
     limits_memory = True
     remembers = False
     sizing = SIZING

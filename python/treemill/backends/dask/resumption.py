@@ -8,7 +8,7 @@ import hashlib
 import io
 import pickle
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from ...scheduling import Ranges
 from ...workers.workload import Partial
 from ..base import Request
 from ..merged_partial import MergedPartial
+from ..remembered_partial import Remembering
 from .messages import CheckpointName, Listed
 from .scheduler_client import SchedulerClient
 
@@ -51,10 +52,14 @@ class Resumption:
 
     partial: bytes | None = None
     covers: Ranges | None = None
+    remembering: Remembering | None = None
+    """What is remembered of its results."""
 
     @staticmethod
     def of(request: Request) -> Resumption:
-        """Returns what the checkpoint of a new pass has."""
+        """Returns what is kept of a new pass."""
+        if request.remembering is not None:
+            return Resumption(None, request.remembering.processed, request.remembering)
         record = None if request.checkpointing is None else request.checkpointing.record
         return Resumption() if record is None else Resumption(record.partial, record.processed)
 
@@ -71,13 +76,20 @@ class Resumption:
 
     def put(self, blobs: dict[str, bytes]) -> str | None:
         """Adds it to what the scheduler gets. Gives its digest; None if there is nothing."""
-        return None if self.partial is None else into(blobs, pickle.dumps(self))
+        if self.partial is None and self.remembering is None:
+            return None
+        return into(blobs, pickle.dumps(self))
 
     def merged(
-        self, load: Callable[[bytes], Partial], check: Callable[[Partial], None]
+        self,
+        load: Callable[[bytes], Partial],
+        check: Callable[[Partial], None],
+        sizes: Callable[[], Mapping[int, int]],
     ) -> MergedPartial:
         """It as a partial, to be merged into. `load` rebuilds one from its bytes; `check`: see
-        Merged."""
+        Merged. `sizes`: asks for the entries of the files that are known."""
+        if self.remembering is not None:
+            return self.remembering.merged(sizes)
         partial = None if self.partial is None else load(self.partial)
         return MergedPartial(partial, self.covers, check)
 
