@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from array import array
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _SEGMENT = 1 << 28
 """Bytes after which a new segment is begun: what is not used goes by segments."""
 _LIMIT = 20 * 10**9
 """Bytes of a folder, at most, if the user does not say."""
+_RECENT = 1 << 28
+"""Bytes of what was added last that are in memory, too."""
 _MOSTLY = 4
 """If more than one in so many values of a record is wanted, all of it is read."""
 
@@ -50,6 +53,14 @@ class Open(NamedTuple):
     """As they were given to `keep_open`."""
     segment: str
     """The path of the segment."""
+
+
+class _Recent(NamedTuple):
+    """A record that was added."""
+
+    entries: list[int]
+    values: Mapping[bytes, bytes]
+    size: int
 
 
 Record = tuple[bytes, Sequence[int], Mapping[bytes, bytes]]
@@ -96,6 +107,9 @@ class Results:
         self._size = 0
         self._written = 0
         """Bytes of this run, which are no more than the limit."""
+        self._recent: OrderedDict[bytes, _Recent] = OrderedDict()
+        """What this run has added last: totals are made of it."""
+        self._recent_bytes = 0
         self._failed = False
         self._process = os.getpid()
         _core.check_own(self.path, "what is remembered")
@@ -106,9 +120,16 @@ class Results:
         """See totals.Remembered. What is damaged or has gone is not there."""
         with self._lock:
             places = list(self._places.get(data, ()))
+            recent = self._recent.get(data)
         found: dict[bytes, bytes] = {}
         entries: list[int] = []
         rest = list(wanted)
+        if recent is not None:
+            entries = recent.entries
+            found = {key: recent.values[key] for key in wanted if key in recent.values}
+            rest = [key for key in wanted if key not in found]
+            if not rest:
+                return found, entries
         for place in reversed(places):  # the newest first
             values = self._values(place, rest)
             if values is None:
@@ -205,6 +226,7 @@ class Results:
         with self._lock:
             try:
                 record, ahead = packed(data, entries, values)
+                self._remember(data, _Recent([*entries], values, len(record)))
                 self._append(data, entries, record, ahead, len(values))
             except OSError as error:
                 self._failed = True
@@ -213,6 +235,14 @@ class Results:
                     f"nothing more is remembered in {self.path}: {error.strerror or error}",
                     RuntimeWarning,
                 )
+
+    def _remember(self, data: bytes, recent: _Recent) -> None:
+        if data in self._recent:  # with other values: they are found on disk
+            return
+        self._recent[data] = recent
+        self._recent_bytes += recent.size
+        while self._recent_bytes > _RECENT:
+            self._recent_bytes -= self._recent.popitem(last=False)[1].size
 
     def _append(
         self, data: bytes, entries: Sequence[int], record: bytes, ahead: int, values: int
@@ -279,6 +309,7 @@ class Results:
         called after a run."""
         with self._lock:
             used, self._used, self._written = self._used, set(), 0
+            self._recent, self._recent_bytes = OrderedDict(), 0
             self._close()  # later runs begin segments of their own, which may be used alone
             self._handles = {}  # other threads may be reading: each is closed after its last reader
         for path in used:

@@ -157,6 +157,13 @@ class ChainTrees:
             self._run.update(run)
         return len(run)
 
+    def was_run_whole(self, number: int, identity: Identity) -> bool:
+        """True if the core has run near file `number`, when it was this one, by itself: its tree
+        records no friend. Opens nothing."""
+        with self._lock:
+            known = self._run.get(number)
+        return known is not None and known[0] == identity
+
     def _note(self, number: int, identity: Identity, uuid: str | None) -> bool:
         """Notes what a pass sees of a file. False if it has seen the file otherwise."""
         return True

@@ -138,8 +138,10 @@ class _Asked:
         try:
             path = self.chain.locations[number].path
             was, now = self._states.get(number), source.identity(path)
-            is_same = now == was and (seen is None or _is_seen(now, seen.get(path)))
-            return is_same and not self.chain.trees[number].core.friends
+            if now != was or not (seen is None or _is_seen(now, seen.get(path))):
+                return False
+            trees = self.chain.trees
+            return trees.was_run_whole(number, now) or not trees[number].core.friends
         except TreemillError:
             return False
 
@@ -184,9 +186,11 @@ def _samples(asked: _Asked, chain: Chain) -> Iterator[Sample]:
     by_name: dict[str | None, list[int]] = defaultdict(list)
     for number in range(count):
         by_name[chain.dataset_of(number) if chain.is_fileset else None].append(number)
-    before = [b""]
-    for number in range(count):
-        before.append(_key("before", before[-1], asked.files[number] or os.urandom(16)))
+    before = [b""] * count
+    if any(numbers for _, numbers in by_salt):
+        for number in range(1, count):
+            last = asked.files[number - 1] or os.urandom(16)
+            before[number] = _key("before", before[number - 1], last)
     for salt, bookings in by_salt.items() or [(((), False), {})]:
         for name, files in by_name.items():
             leaves = {
