@@ -107,6 +107,11 @@ class Corrections(Mapping[str, "Correction"]):
         """What tells these corrections from others: a digest of the text."""
         return f"corrections {hashlib.sha256(self._content).hexdigest()}"
 
+    @property
+    def source(self) -> str:
+        """The file that they are of."""
+        return self._name
+
     @cached_property
     def _functions(self) -> _core.Functions:
         return self._parsed.functions()
@@ -192,6 +197,11 @@ class Correction:
         """A digest that identifies it."""
         kind = "compound" if self._compound else "single"
         return f"{self._document.identity} {kind} {self.name}"
+
+    @property
+    def source(self) -> str:
+        """The file that it is of."""
+        return self._document.source
 
     @cached_property
     def _functions(self) -> _core.Functions:

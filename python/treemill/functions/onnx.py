@@ -256,6 +256,11 @@ class OnnxModel(NoList):
         return OnnxModel(self._file, name)
 
     @property
+    def source(self) -> str:
+        """The file that it is of."""
+        return self._file.name
+
+    @property
     def identity(self) -> str:
         """A digest that identifies it."""
         return f"model ONNX {self._file.digest} {self._wanted or 'all'}"

@@ -116,6 +116,11 @@ class TreeModel(NoList):
         return TreeModel(self._file, self._is_raw, number)
 
     @property
+    def source(self) -> str:
+        """The file that it is of."""
+        return self._file.name
+
+    @property
     def identity(self) -> str:
         """A digest that identifies it, of the file and the output."""
         kind = "margin" if self._is_raw else "prediction"

@@ -15,6 +15,7 @@ __all__ = [
     "TREE_WEIGHT",
     "Dependent",
     "ExternalFunction",
+    "OfFile",
     "Preloaded",
     "UserFunction",
     "find",
@@ -47,6 +48,15 @@ class Dependent(Protocol):
     def depends_on(self) -> str:
         """A text that is equal for those that have equal values. Raises UnsupportedError if that
         cannot be told."""
+
+
+@runtime_checkable
+class OfFile(Protocol):
+    """A function that comes from a file."""
+
+    @property
+    def source(self) -> str:
+        """The file, as users name it."""
 
 
 @runtime_checkable

@@ -76,6 +76,20 @@ class FromMemory:
     """Results of single files that were computed."""
     computed: Sequence[tuple[str, str]]
     """Titles of the bookings that were computed, each with the reason."""
+    from_memory: Sequence[str] = ()
+    """Titles of the bookings that nothing was computed for."""
+
+    def of(self, title: str) -> list[str]:
+        """In words, what was remembered of the booking with this title and of its variations.
+
+        >>> FromMemory(3, 2, 1, 1, 1, [("x (up)", "it is new")], ["x", "n"]).of("x")
+        ['x: from memory', 'x (up): computed, because it is new']
+        """
+        why = [(name, f"computed, because {reason}") for name, reason in self.computed]
+        lines = [(name, "from memory") for name in self.from_memory] + why
+        every = [f"{title}: {words}" for name, words in lines if name == "all"]
+        mine = [(n, words) for n, words in lines if n == title or n.startswith(f"{title} (")]
+        return every or [f"{name}: {words}" for name, words in mine]
 
     def __str__(self) -> str:
         lines = [

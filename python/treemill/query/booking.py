@@ -381,7 +381,8 @@ class Booking(Generic[Value]):
         Returns
         -------
         str
-            The columns that are read, filters, lists, and what is computed once.
+            The columns that are read, filters, lists, and what is computed once. With
+            `treemill.remember` also which results are remembered, and why the others are computed.
 
         Raises
         ------

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from ..frozen import frozen
 from ..language.expression import Expression, words
-from ..language.function_registry import ExternalFunction
+from ..language.function_registry import ExternalFunction, OfFile
 from .planning import NumberedStep, PlacedBooking, Specification
 from .steps import Relations, mention
 
@@ -32,6 +32,8 @@ class Dependencies:
     """All names and attributes in it."""
     functions: tuple[ExternalFunction, ...]
     """What it calls that is no function of the language."""
+    sources: tuple[str, ...]
+    """The files that what each part calls is of, in words; empty for none."""
 
 
 def dependencies(specification: Specification, known: Relations) -> list[Dependencies]:
@@ -90,7 +92,9 @@ def _of(
             parts.append(step.part)
         at = step.parent
     functions = tuple(each for key, each in provided if any(key in inside for _, inside in parts))
-    return Dependencies(tuple(parts), frozenset(named), functions)
+    files = [(json.dumps(x.identity), x.source) for x in functions if isinstance(x, OfFile)]
+    sources = tuple(", ".join(name for key, name in files if key in text) for _, text in parts)
+    return Dependencies(tuple(parts), frozenset(named), functions, sources)
 
 
 _BOOKED = "what is booked"
@@ -99,15 +103,22 @@ _FIRST_NAME = re.compile(r"[._@]")
 
 def difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     """In what the dependencies of a booking differ, in words. Both: digests by what users call
-    it.
+    it, each with a space and the files that it is of behind it, if it is of any.
 
     >>> difference({"filter x > 1": "a", "sf": "b"}, {"filter x > 2": "c", "sf": "b"})
     'filter x > 1 is now filter x > 2'
+    >>> difference({"sf": "a sf_2026.json"}, {"sf": "b sf_2027.json"})
+    'sf has changed: sf_2026.json is now sf_2027.json'
     """
-    changed = [name for name in now if name in before and before[name] != now[name]]
+    words = []
+    for name, text in now.items():
+        digest, _, source = text.partition(" ")
+        old, _, old_source = before.get(name, text).partition(" ")
+        if digest != old:
+            moved = f": {old_source} is now {source}" if old_source != source else ""
+            words.append(f"{name} has changed{moved if old_source and source else ''}")
     new = [name for name in now if name not in before]
     gone = [name for name in before if name not in now]
-    words = [f"{name} has changed" for name in changed]
     if len(new) == len(gone) == 1:
         return "; ".join([*words, f"{gone[0]} is now {new[0]}"])
     words += [f"{name} is new" for name in new] + [f"{name} was there before" for name in gone]

@@ -20,7 +20,7 @@ from ..monitoring.report import FromMemory
 from ..query.axes import AutomaticAxis, FixedAxis, GrowingAxis
 from ..query.axis_ranges import automatic_axis
 from ..query.node import Booking
-from ..query.planning import NOMINAL, Plan, Specification, extents, plan
+from ..query.planning import Plan, Specification, extents, plan
 from ..query.quantities import Hist
 from ..results.values import (
     BookedHistograms,
@@ -163,13 +163,16 @@ class BookingRun(Computation[tuple[object, ...]]):
         reason = self._not_remembered(chain, checkpointing)
         if reason is not None:
             return self._without_memory(planned, described, reason)
-        from .remembered import pieces  # start-up
+        from .remembered import pieces, titles_of  # start-up
 
         assert self._there is not None
+        titles = [self.phase] * len(described.bookings)
+        if self.phase == _FILL:
+            titles = titles_of(self.bookings, self._plan)
         partial: Any = self._workload.bound(self._first()).partial()
         is_apart = isinstance(partial, PartialByPart)
         (core,) = partial.parts.values() if is_apart else (partial,)
-        found = pieces(self._there, described, chain, self._titles(described), core.dumps_each())
+        found = pieces(self._there, described, chain, titles, core.dumps_each())
         if self._pool.outlive and found.remembering.size > _MOST_HELD:
             reason = "the results of all files would take too much memory in the cluster"
             return self._without_memory(planned, described, reason)
@@ -200,30 +203,15 @@ class BookingRun(Computation[tuple[object, ...]]):
 
     def _not_remembered(self, chain: Chain, checkpointing: Checkpointing | None) -> str | None:
         """Why nothing of the run is remembered; None: it may be."""
+        from .remembered import not_remembered  # start-up
+
         if not self._pool.keeps_results:
             return f"results of {self._pool.kind} are not remembered"
         if checkpointing is not None and (checkpointing.record or self._pool.outlive):
             return "checkpoint= keeps the run"
         if self.spans is not None:
             return "it goes through a part of the entries only"
-        if self._files_made or self._plan.rows:
-            return "rows are not remembered"
-        if chain.friends:
-            return "the dataset has friends, or columns from memory"
-        if chain.trees.missing.defaults:
-            return "the dataset has defaults for what files lack, whose types other files decide"
-        return None
-
-    def _titles(self, described: Specification) -> list[str]:
-        """What each of the pass's results is called."""
-        titles = [self.phase] * len(described.bookings)
-        if self.phase == _FILL:
-            for booking in self.bookings:
-                for variation, slots in self._plan.slots[booking.number].items():
-                    suffix = "" if variation == NOMINAL else f" ({variation})"
-                    for slot in slots:
-                        titles[slot] = f"{booking.title}{suffix}"
-        return titles
+        return not_remembered(chain, has_rows=bool(self._files_made or self._plan.rows))
 
     def _filling(self) -> _Compiled:
         if self._skip_errors:

@@ -18,10 +18,11 @@ from ..pictures.tables import plain
 from ..query.axes import FixedAxis, axes_from_bins
 from ..query.description import Column, Description, shown
 from ..query.node import Booking, Node
-from ..query.planning import plan
+from ..query.planning import Plan, plan
 from ..query.quantities import Hist, Quantiles, Scalar, named_columns
 from ..query.rows import Arrays
 from ..workers.file_query import PerFile
+from .results_folder import results_folder
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -45,7 +46,8 @@ def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
     ranged = [booking for booking in bookings if _automatic(booking)]
     # The plan does not depend on the bins: axes that are not known yet get any bins.
     axes = {booking.number: _some_axes(booking) for booking in ranged}
-    specification = plan(bookings, axes).specification
+    planned = plan(bookings, axes)
+    specification = planned.specification
     description = json.loads(PerFile(specification).bind(chain, 0).explain())
     columns, first = description["columns"], description["columns_of_filters"]
     parts = [
@@ -60,6 +62,7 @@ def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
         ("calls", description["calls"]),
         ("programs", description["programs"]),
         ("books", [booking.title for booking in bookings]),
+        ("remembered", _remembered(chain, bookings, planned, ranged)),
     ]
     return "\n".join(line for head, body in parts for line in _part(head, body))
 
@@ -69,6 +72,31 @@ def _part(head: str, body: str | Iterable[str]) -> Iterable[str]:
     if any(lines):
         yield f"{head}:"
         yield from (f"  {line}" for line in lines)
+
+
+def _remembered(
+    chain: Chain, bookings: Sequence[Booking], planned: Plan, ranged: Sequence[Booking]
+) -> list[str]:
+    """What is remembered of each booking, or was when it was computed."""
+    there = results_folder()
+    if there is None:
+        return []
+    from .remembered import looked_for, not_remembered, titles_of  # start-up
+
+    reason = not_remembered(chain, has_rows=bool(planned.rows))
+    if reason is not None:
+        return [f"nothing: {reason}"]
+    now = looked_for(there, planned.specification, chain.pinned(), titles_of(bookings, planned))
+    lines = []
+    for booking in bookings:
+        report = booking.report
+        if report is not None and report.remembered is not None:
+            lines += report.remembered.of(booking.title)
+        elif booking in ranged:
+            lines.append(f"{booking.title}: its range is found first")
+        else:
+            lines += now.of(booking.title)
+    return lines
 
 
 def _automatic(booking: Booking) -> bool:

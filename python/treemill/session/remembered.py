@@ -19,22 +19,23 @@ from typing import TYPE_CHECKING
 
 from ..backends.remembered_partial import Begun, Remembering, Sample
 from ..checkpoint import Pace, evaluator
-from ..checkpoint.totals import tree_of
+from ..checkpoint.totals import Remembered, tree_of
 from ..data import source
 from ..data.foreign import LOCAL_ENTRY, NUMBERING
 from ..errors import SourceError, TreemillError, UnsupportedError
 from ..language.function_registry import OWN_LOCAL_ENTRY, Dependent
 from ..monitoring.report import FromMemory
 from ..query.dependencies import Dependencies, dependencies, difference, restricted
-from ..query.planning import relations_in
+from ..query.planning import NOMINAL, relations_in
 
 if TYPE_CHECKING:
     from ..checkpoint.results import Results
     from ..data.chain import Chain
-    from ..query.planning import Specification
+    from ..query.booking import Booking
+    from ..query.planning import Plan, Specification
     from ..workers.query_task import Lacking
 
-__all__ = ["Pieces", "pieces"]
+__all__ = ["Pieces", "looked_for", "not_remembered", "pieces", "titles_of"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,52 @@ def pieces(
     return Pieces(remembering, parts, _shown(there, asked, lacking, titles))
 
 
+def looked_for(
+    there: Results, whole: Specification, chain: Chain, titles: Sequence[str]
+) -> FromMemory:
+    """What a pass would take from what is remembered, and why not all. Keeps nothing."""
+    there.look()
+    asked = _Asked(whole, chain)
+    samples = list(_samples(asked, chain))
+    for sample in samples:
+        sample.look(_Unchanged(there))
+    lacking = _lacking(samples, asked, len(chain.locations))
+    return _shown(_Unchanged(there), asked, lacking, titles)
+
+
+class _Unchanged:
+    """What is remembered, for who only looks. Implements totals.Remembered."""
+
+    def __init__(self, there: Results) -> None:
+        self.find = there.find
+
+    def add(self, data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]) -> None:
+        """Keeps nothing."""
+
+
+def not_remembered(chain: Chain, *, has_rows: bool) -> str | None:
+    """Why nothing of bookings of these data is remembered; None: it may be. `has_rows`: whether any
+    of them gives rows."""
+    if has_rows:
+        return "rows are not remembered"
+    if chain.friends:
+        return "the dataset has friends, or columns from memory"
+    if chain.trees.missing.defaults:
+        return "the dataset has defaults for what files lack, whose types other files decide"
+    return None
+
+
+def titles_of(bookings: Sequence[Booking], planned: Plan) -> list[str]:
+    """What each of the results of a pass is called that fills these bookings."""
+    titles = [""] * len(planned.specification.bookings)
+    for booking in bookings:
+        for variation, slots in planned.slots[booking.number].items():
+            suffix = "" if variation == NOMINAL else f" ({variation})"
+            for slot in slots:
+                titles[slot] = f"{booking.title}{suffix}"
+    return titles
+
+
 class _Asked:
     """What a pass asks for, as keys."""
 
@@ -98,8 +145,8 @@ class _Asked:
         self.reasons: dict[int, str] = {}
         """Why bookings are not remembered, by their index."""
         self.keys: dict[int, bytes] = {}
-        self.about: dict[int, dict[str, str]] = {}
-        """Digests of what bookings depend on besides their parts."""
+        self.about: dict[int, list[tuple[str, str]]] = {}
+        """What bookings depend on besides their parts, by what users call it."""
         self._now = time.time_ns()
         schema = None if chain.schema is None else (chain.schema.name, chain.schema.formats)
         about = f"{evaluator()}\n{schema!r}"
@@ -107,8 +154,8 @@ class _Asked:
             try:
                 called = _called(need)
                 texts = [text for _, text in need.parts]
-                self.keys[index] = _key("booking", about, *texts, called)
-                self.about[index] = {"treemill": _short(about), "a function": _short(called)}
+                self.keys[index] = _key("booking", about, *texts, *(each for _, each in called))
+                self.about[index] = [("treemill", about), *called]
             except UnsupportedError as error:
                 self.reasons[index] = f"it cannot be remembered: {error}"
         self._states: dict[int, source.Identity] = {}
@@ -165,10 +212,11 @@ def _is_seen(here: source.Identity, there: object) -> bool:
     return (own.size, own.place[-1], own.times) == (there.size, there.place[-1], there.times)
 
 
-def _called(need: Dependencies) -> str:
-    """What the functions depend on that a booking calls. Raises UnsupportedError if that is not
-    certain."""
-    return " ".join(each.depends_on() for each in need.functions if isinstance(each, Dependent))
+def _called(need: Dependencies) -> list[tuple[str, str]]:
+    """What the functions depend on that a booking calls, by what they are called. Raises
+    UnsupportedError if that is not certain."""
+    called = [each for each in need.functions if isinstance(each, Dependent)]
+    return [(f"the code of {each!r}", each.depends_on()) for each in called]
 
 
 _IN_THE_CHAIN = frozenset(NUMBERING) - {LOCAL_ENTRY, OWN_LOCAL_ENTRY}
@@ -246,7 +294,7 @@ def _begun(
 
 
 def _shown(
-    there: Results, asked: _Asked, lacking: Mapping[int, tuple[int, ...]], titles: Sequence[str]
+    there: Remembered, asked: _Asked, lacking: Mapping[int, tuple[int, ...]], titles: Sequence[str]
 ) -> FromMemory:
     count = len(asked.files)
     files: dict[int, int] = defaultdict(int)  # that a booking is computed of
@@ -266,11 +314,12 @@ def _shown(
         computed.append(("files", words))
     total = len(asked.needs)
     parts = sum(files.values())
-    return FromMemory(total, total - len(files), count, len(lacking), parts, computed)
+    found = [title for index, title in enumerate(titles) if index not in files]
+    return FromMemory(total, total - len(files), count, len(lacking), parts, computed, found)
 
 
 def _differences(
-    there: Results, asked: _Asked, computed: Sequence[int], titles: Sequence[str]
+    there: Remembered, asked: _Asked, computed: Sequence[int], titles: Sequence[str]
 ) -> dict[int, str]:
     """Why nothing was remembered of these bookings, as far as they can be compared with those of
     the same title that were computed before, and notes what they depend on now."""
@@ -279,8 +328,13 @@ def _differences(
     for index, title in enumerate(titles):
         seen[title] += 1
         if index in asked.keys and index in computed:
-            parts = {name: _short(text) for name, text in asked.needs[index].parts}
-            about = parts | asked.about[index]
+            need = asked.needs[index]
+            about = {
+                name: f"{_short(text)} {source}".rstrip()
+                for (name, text), source in zip(need.parts, need.sources, strict=True)
+            }
+            for name, text in asked.about[index]:  # several functions may have one name
+                about[name] = _short(about.get(name, "") + text)
             now[index] = _key("title", title, str(seen[title])), about
     if not now:
         return {}

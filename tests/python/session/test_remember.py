@@ -78,13 +78,17 @@ def files(contents, tmp_path):
     return [str(path) for path in paths]
 
 
-def correction(factor):
-    return tm.corrections(
+def correction_text(factor):
+    return (
         '{"schema_version": 2, "corrections": [{"name": "sf", "version": 1, '
         '"output": {"name": "w", "type": "real"}, "inputs": [{"name": "x", "type": "real"}], '
         f'"data": {{"nodetype": "binning", "input": "x", "edges": [0.0, 30.0, 1000.0], '
-        f'"content": [1.0, {factor}], "flow": "clamp"}}}}]}}'.encode()
+        f'"content": [1.0, {factor}], "flow": "clamp"}}}}]}}'
     )
+
+
+def correction(factor):
+    return tm.corrections(correction_text(factor).encode())
 
 
 def same(one, other):
@@ -536,6 +540,48 @@ def test_the_report_says_what_made_a_booking_compute(files, tmp_path):
     files.append(str(tmp_path / "more.root"))
     words = "1 of 8 files are new or have changed"
     assert reason(cut=30, factor=2.5, scale=3, bins=20) == words
+
+
+def test_explain_says_what_is_remembered(files, tmp_path):
+    folder = tmp_path / "results"
+    for year, factor in ((2026, 1.5), (2027, 2.5)):
+        (tmp_path / f"sf_{year}.json").write_text(correction_text(factor))
+
+    def booked(year=2026):
+        sf = tm.corrections(tmp_path / f"sf_{year}.json")
+        node = tm.dataset(files, "Events").with_params({"sf": sf})
+        node = node.vary("MET_pt", {"up": "MET_pt * 1.1"})
+        weighted = node.hist("MET_pt", bins=(10, 0, 200), weight="sf['sf'](MET_pt)")
+        return weighted, node.filter("nMuon >= 1").count()
+
+    def said(booking):
+        _, _, words = booking.explain().partition("remembered:\n  ")
+        return words.split("\n  ") if words else []
+
+    assert said(booked()[0]) == [], "nothing is remembered"
+    tm.remember(folder)
+    first = booked()
+    new = "computed, because it is new"
+    wanted = [f"MET_pt: {new}", f"MET_pt (MET_pt:up): {new}", f"count: {new}"]
+    assert said(first[0]) == wanted
+    assert not [*folder.iterdir()], "to look keeps nothing"
+    tm.run(first)
+    assert said(first[0]) == wanted[:2], "as it was"
+    again = booked()
+    assert said(again[0]) == [
+        *("MET_pt: from memory", "MET_pt (MET_pt:up): from memory"),
+        "count: from memory",
+    ]
+    moved = f"sf has changed: {tmp_path}/sf_2026.json is now {tmp_path}/sf_2027.json"
+    changed = booked(2027)
+    words = [f"{name}: computed, because {moved}" for name in ("MET_pt", "MET_pt (MET_pt:up)")]
+    assert said(changed[0]) == [*words, "count: from memory"]
+    tm.run(changed)
+    assert changed[0].report.remembered.of("MET_pt") == words
+    assert said(changed[1]) == ["count: from memory"]
+    automatic = tm.dataset(files, "Events").hist("MET_pt", bins=10)
+    assert said(automatic) == ["MET_pt: its range is found first"]
+    assert said(tm.dataset(files, "Events").take("MET_pt")) == ["nothing: rows are not remembered"]
 
 
 def test_functions_count_by_what_they_do_now(files, tmp_path):
