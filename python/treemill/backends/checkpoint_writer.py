@@ -11,7 +11,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ..checkpoint import Checkpoint, Pace, PassRecord
 from ..errors import TreemillError, UnsupportedError, warn
@@ -31,6 +30,8 @@ class Checkpointing:
     """What was kept before."""
     check: Callable[[Partial], None]
     """Raises an error about a partial that cannot be kept."""
+    what: str = "checkpoint="
+    """What users call it."""
 
     @property
     def processed(self) -> Ranges:
@@ -82,10 +83,9 @@ class PassWriter(ABC):
     """A thread that keeps on disk, now and then, what a pass has merged; and once more at its end.
     What goes wrong is a warning: the result of the pass does not depend on it."""
 
-    what: ClassVar[str]
-    """What keeps nothing new then."""
-
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, what: str, pace: Pace) -> None:
+        """`what`: what users call it."""
+        self.what = what
         self._pace = pace
         self._over = threading.Event()
         self._closed = False
@@ -145,8 +145,6 @@ class PassWriter(ABC):
 class CheckpointWriter(PassWriter):
     """Replaces the record of a pass."""
 
-    what = "checkpoint="
-
     def __init__(
         self,
         checkpointing: Checkpointing,
@@ -155,7 +153,7 @@ class CheckpointWriter(PassWriter):
     ) -> None:
         """`kept` gives what is merged now, as `MergedPartial.kept` does; it may take a while.
         `sizes`: asks for the entries of the files that are known."""
-        super().__init__(checkpointing.checkpoint.pace)
+        super().__init__(checkpointing.what, checkpointing.checkpoint.pace)
         self._checkpoint = checkpointing.checkpoint
         self._kept = kept
         self._sizes = sizes

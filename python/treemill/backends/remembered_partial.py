@@ -316,11 +316,9 @@ class RememberedPartial(MergedPartial):
 class ResultsWriter(PassWriter):
     """Keeps files of which not all is done, now and then, and completes totals at the end."""
 
-    what = "remember()"
-
     def __init__(self, of: Remembering, merged: Callable[[], RememberedPartial | None]) -> None:
         """`merged` gives what is merged now; it may take a while."""
-        super().__init__(of.pace)
+        super().__init__("remember()", of.pace)
         self._of = of
         self._merged = merged
         self._segment: Path | None = None

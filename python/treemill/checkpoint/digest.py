@@ -396,7 +396,8 @@ class _Certain(_Digest):
         code = value.__code__
         _check(code, value)
         used = dict(self._used(code, value))
-        cells = [_certain_content(cell, value) for cell in value.__closure__ or ()]
+        names = _all_names(code)
+        cells = [_Named(_certain_content(each, value), names) for each in value.__closure__ or ()]
         defaults = value.__defaults__, value.__kwdefaults__
         attributes = {k: v for k, v in value.__dict__.items() if k != "__wrapped__"}
         wrapped = value.__dict__.get("__wrapped__")

@@ -10,6 +10,7 @@ import os
 import socket
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -88,6 +89,8 @@ class Checkpoint:
         except OSError as error:
             raise SourceError(f"cannot be read: {error.strerror}", file=str(self.path)) from None
         record = PassRecord.loads(data, str(self.path))
+        with suppress(OSError):
+            os.utime(self.path)  # what was used least recently goes, where results are remembered
         of = self.of
         wrong = record.fingerprint.difference(of.fingerprint)
         if wrong is None:

@@ -339,6 +339,8 @@ class Results:
                 continue
             with suppress(OSError):
                 each.path.unlink()
+                for beside in (".lock", ".name"):  # of the record of a pass
+                    each.path.with_suffix(beside).unlink(missing_ok=True)
                 left -= each.size
                 removed += each.size
         with self._lock:

@@ -18,6 +18,7 @@ from operator import index
 from typing import (
     TYPE_CHECKING,
     Any,
+    Literal,
     ParamSpec,
     Protocol,
     TypeAlias,
@@ -69,7 +70,8 @@ checkpoint
     nothing.
 remember
     False: take no results from the folder of `treemill.remember`, and keep none there
-    (docs/remember.md).
+    (docs/remember.md). "code": also remember the output of a selector, if everything that its code
+    depends on is certain.
 trace
     A file for the events of the query: which worker processed which entries, at which time and for
     how long. It is written when the query has ended. Its suffix selects the format: .root (a TTree
@@ -140,7 +142,7 @@ class RunKeywords(TypedDict, total=False):
     entries: Entries
     max_files: int | None
     checkpoint: str | os.PathLike[str] | None
-    remember: bool
+    remember: bool | Literal["code"]
     trace: str | os.PathLike[str] | None
     trace_steps: bool
     monitor: bool | None
@@ -194,6 +196,11 @@ def _on_error(name: str, value: object) -> None:
         raise QueryError(f'{name} is "stop" or "skip", not {value!r:.60}')
 
 
+def _remember(name: str, value: object) -> None:
+    if not (isinstance(value, str) and value == "code"):
+        check_flag(name, value)
+
+
 def _schema(name: str, value: str | Callable[..., object]) -> None:
     from ..data.object_schemas import coffeas  # start-up
 
@@ -208,7 +215,7 @@ _CHECKS: Mapping[str, _Check] = {
     "inputs": _one(Mapping, "a mapping of names to values"),
     "on_error": _on_error,
     "checkpoint": _one((str, os.PathLike), "the path of a folder"),
-    "remember": check_flag,
+    "remember": _remember,
     "trace": _one((str, os.PathLike), "the name of a file"),
     "trace_steps": check_flag,
     "monitor": check_flag,

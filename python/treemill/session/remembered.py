@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..query.planning import Plan, Specification
     from ..workers.query_task import Lacking
 
-__all__ = ["Pieces", "looked_for", "not_remembered", "pieces", "titles_of"]
+__all__ = ["Pieces", "check_files", "looked_for", "not_remembered", "pieces", "titles_of"]
 
 
 @dataclass(frozen=True)
@@ -366,6 +366,19 @@ def _is_settled(state: source.Identity, now: int) -> bool:
     times = [mark for mark in state.marks[2:] if isinstance(mark, int)]
     is_coarse = all(each % 1_000_000_000 == 0 for each in times)
     return now - state.changed > (_COARSE if is_coarse else _FINE)
+
+
+def check_files(chain: Chain) -> None:
+    """Raises UnsupportedError if results of all of these files together cannot be remembered. Opens
+    them."""
+    now = time.time_ns()
+    if chain.trees.far or any(each.replicas for each in chain.locations):
+        raise UnsupportedError("files are on servers")
+    for number in range(len(chain.locations)):
+        if not _is_settled(chain.trees.identity(number), now):
+            raise UnsupportedError("a file was written a moment ago")
+        if chain.trees[number].core.friends:
+            raise UnsupportedError("trees record friends, which may change")
 
 
 def _key(*parts: str | bytes) -> bytes:

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING
 
 from ..backends.base import Pool
 from ..backends.checkpoint_writer import Checkpointing
-from ..checkpoint import Fingerprint, Folder, Wanted, by_attribute, digest, versions
+from ..checkpoint import (
+    Fingerprint,
+    Folder,
+    Wanted,
+    by_attribute,
+    certain_digest,
+    digest,
+    evaluator,
+    versions,
+)
 from ..data.source import is_far
 from ..errors import SourceError, UnsupportedError
 from ..workers.selector import Selector, commits_only_at_end, given_for
@@ -27,7 +36,13 @@ if TYPE_CHECKING:
     from ..data.friend_columns import FriendChain
     from ..workers.workload import Span
 
-__all__ = ["QueryCheckpoint", "folder_for", "of_selector", "refuse_end_worker"]
+__all__ = [
+    "QueryCheckpoint",
+    "certain_of_selector",
+    "folder_for",
+    "of_selector",
+    "refuse_end_worker",
+]
 
 
 @dataclass(frozen=True)
@@ -37,6 +52,9 @@ class QueryCheckpoint:
     folder: Folder
     number: int
     """The number of the query in the run."""
+    by_content: bool = False
+    """Whether a pass is known by all that it is of, as what is remembered is: another pass is
+    another checkpoint. Else there is one for each query of a run."""
 
     def checkpointing(
         self,
@@ -53,9 +71,14 @@ class QueryCheckpoint:
             Fingerprint(versions(), {**parts, **_described(chain, spans)}),
             *_files(chain, spans),
         )
-        checkpoint = self.folder.checkpoint(f"{self.number}-{name}", wanted)
+        of: int | str = self.number
+        if self.by_content:
+            about = wanted.fingerprint
+            of = digest([dict(about.versions), dict(about.parts), dict(wanted.identities)])
+        checkpoint = self.folder.checkpoint(f"{of}-{name}", wanted)
+        what = 'remember="code"' if self.by_content else "checkpoint="
         try:
-            return Checkpointing(checkpoint, checkpoint.load(), check)
+            return Checkpointing(checkpoint, checkpoint.load(), check, what)
         except BaseException:
             checkpoint.close()
             raise
@@ -77,6 +100,12 @@ def of_selector(selector: Selector) -> dict[str, str]:
     is_code = isinstance(code, FunctionType | MethodType | BuiltinFunctionType | partial | tuple)
     parts = {"code": digest(code)} if is_code else by_attribute(code)
     return {f"{selector.title}'s {name}": each for name, each in parts.items()}
+
+
+def certain_of_selector(selector: Selector) -> dict[str, str]:
+    """The parts of a selector whose output is remembered. Raises UnsupportedError if it is not
+    certain what its code depends on."""
+    return {"code": certain_digest(given_for(selector)), "evaluator": digest(evaluator())}
 
 
 def refuse_end_worker(selector: Selector) -> None:

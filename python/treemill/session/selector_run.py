@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._system.process import raising
 from ..backends.base import Pool, Results
 from ..backends.checkpoint_writer import Checkpointing
-from ..checkpoint import digest
+from ..checkpoint import Folder, certain_digest, digest
 from ..data.rows import Sink
 from ..errors import QueryError, TreemillError, UnsupportedError
+from ..language.function_registry import Dependent
+from ..monitoring.report import FromMemory
 from ..query.axes import FixedAxis
 from ..query.node import Booking, Node
 from ..query.planning import plan
@@ -31,12 +34,19 @@ from ..workers.task import Task
 from ..workers.workload import Partial, no_entries
 from .computation import Computation, Course, PlannedPass, QueryState, known_sizes
 from .options import RunOptions
-from .run_checkpoint import QueryCheckpoint, of_selector, refuse_end_worker
+from .run_checkpoint import (
+    QueryCheckpoint,
+    certain_of_selector,
+    of_selector,
+    refuse_end_worker,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..checkpoint.results import Results as ResultsFolder
     from ..data.chain import Chain
+    from ..query.specification import Specification
 
 __all__ = ["SelectorRun"]
 
@@ -65,9 +75,9 @@ class BookedValues:
         self.task = QueryTask(described, chain, workers, None, sinks, apart=chain.is_fileset)
 
     @property
-    def text(self) -> str:
-        """The specification of the bookings."""
-        return self._plan.specification.text
+    def specification(self) -> Specification:
+        """What describes the bookings."""
+        return self._plan.specification
 
     def values(self, raw: Sequence[object]) -> dict[str, object]:
         """The bookings' values, from the core's results."""
@@ -128,6 +138,7 @@ class SelectorRun(Computation[object]):
         self._pool = pool
         self._options = options
         self._kept = kept
+        self._there = options.results_folder() if options.values["remember"] == "code" else None
         self._inputs = {} if options.values["inputs"] is None else options.values["inputs"]
         self._node = node
         self._bookings: BookedValues | None = None
@@ -137,7 +148,7 @@ class SelectorRun(Computation[object]):
 
             self._schema = coffeas(options.values["schema"])
 
-    _left = Computation._left | {"_task"}
+    _left = Computation._left | {"_task", "_there"}
 
     _task: Task
 
@@ -145,6 +156,7 @@ class SelectorRun(Computation[object]):
         """See Computation."""
         self._pool = pool
         self._task = task
+        self._there = None
 
     def first_pass(self) -> PlannedPass:
         """See Computation. Runs `begin`, and raises what it raises."""
@@ -169,9 +181,46 @@ class SelectorRun(Computation[object]):
             second_runs=self._may_run_twice,
         )
         self._task = SelectorTask(job, self._inputs)
-        return PlannedPass(
-            self._task, chain, self._sizes(chain, data), self.phase, self._checkpointing(data)
-        )
+        sizes, shown = self._sizes(chain, data), None
+        kept = None if self._kept is None else self._checkpointing(data, self._kept)
+        if kept is None and self._there is not None:
+            kept, shown = self._remembered(data, self._there)
+        return PlannedPass(self._task, chain, sizes, self.phase, kept, remembered=shown)
+
+    def _remembered(
+        self, data: ChainData | CycleData, there: ResultsFolder
+    ) -> tuple[Checkpointing | None, FromMemory]:
+        """What is remembered of the output, and the same for the report."""
+        files = len(self.files)
+
+        def shown(found: int, left: int, reason: str) -> FromMemory:
+            title = self.title
+            computed, from_memory = ([], [title]) if found else ([(title, reason)], [])
+            return FromMemory(1, found, files, left, left, computed, from_memory)
+
+        kept = None
+        try:
+            if not self._pool.keeps:
+                raise UnsupportedError(f"results of {self._pool.kind} are not remembered")
+            refuse_end_worker(self._selector)
+            memory = QueryCheckpoint(Folder(there.path), 0, by_content=True)
+            kept = self._checkpointing(data, memory)
+            record = kept.record
+            if record is None and isinstance(data, ChainData):
+                from .remembered import check_files  # start-up
+
+                check_files(data.chain)
+        except TreemillError as error:
+            if kept is not None:
+                kept.checkpoint.close()
+            return None, shown(0, files, f"it cannot be remembered: {error}")
+        if record is None:
+            return kept, shown(
+                0, files, "it is new, or a file or something in its code has changed"
+            )
+        done = [n for n, size in record.sizes.items() if record.processed[n] == [(0, size)]]
+        left = files - len(done)
+        return kept, shown(not left, left, f"{left:,} of {files:,} files were not done")
 
     @property
     def _may_run_twice(self) -> bool:
@@ -180,23 +229,27 @@ class SelectorRun(Computation[object]):
         # coffea runs nothing twice, and processors may write files.
         return self._schema is None and not isinstance(self._selector, ProcessorSelector)
 
-    def _checkpointing(self, data: ChainData | CycleData) -> Checkpointing | None:
-        if self._kept is None:
-            return None
-        parts = of_selector(self._selector) | {
+    def _checkpointing(self, data: ChainData | CycleData, kept: QueryCheckpoint) -> Checkpointing:
+        is_certain = kept.by_content
+        digested = certain_digest if is_certain else digest
+        code = certain_of_selector if is_certain else of_selector
+        parts = code(self._selector) | {
             "inputs": digest(dict(self._inputs)),
             "seed": digest(self._options.values["seed"]),
-            "schema": digest(self._schema),
+            "schema": digested(self._schema),
         }
-        if self._bookings is not None:
-            parts["bookings"] = digest(self._bookings.text)
+        described = {} if self._bookings is None else {"bookings": self._bookings.specification}
+        if isinstance(data, ChainData) and data.derivation is not None:
+            described["filters and columns"] = data.derivation.specification
+        for name, each in described.items():
+            called = each.provided.values() if is_certain else ()
+            certain = [one.depends_on() for one in called if isinstance(one, Dependent)]
+            parts[name] = digest([each.text, *certain] if certain else each.text)
+        check = partial(_refuse_files, 'remember="code"' if is_certain else "checkpoint=")
         if isinstance(data, CycleData):
-            return self._kept.checkpointing(
-                "selector", None, None, parts | {"cycles": digest(data.cycles)}, _refuse_files
-            )
-        if data.derivation is not None:
-            parts["filters and columns"] = digest(data.derivation.specification.text)
-        return self._kept.checkpointing("selector", data.chain, self.spans, parts, _refuse_files)
+            parts["cycles"] = digest(data.cycles)
+            return kept.checkpointing("selector", None, None, parts, check)
+        return kept.checkpointing("selector", data.chain, self.spans, parts, check)
 
     def _data(self, chain: Chain | None) -> ChainData | CycleData:
         if chain is None:
@@ -232,6 +285,8 @@ class SelectorRun(Computation[object]):
         """See Computation. Runs `end`."""
         output = self.values(self._no_entries(course) if raw is None else raw, course)
         _end_files(finish_files, output, course)
+        if self._there is not None:
+            self._there.settle()
         with raising():
             changed = self._selector.end(output)
         return output if changed is None else changed
@@ -255,13 +310,14 @@ def _end_files(end: Callable[[object], None], output: object, course: Course) ->
     end(output)
 
 
-def _refuse_files(partial: Partial) -> None:
-    """Raises UnsupportedError about files in an output: a later run has not their parts."""
-    files = list(file_outputs(partial.output)) if isinstance(partial, OutputPartial) else []
+def _refuse_files(what: str, merged: Partial) -> None:
+    """Raises UnsupportedError about files in an output: a later run has not their parts. `what`:
+    what would keep it."""
+    files = list(file_outputs(merged.output)) if isinstance(merged, OutputPartial) else []
     if files:
         for file in files:
             file.discard()
         raise UnsupportedError(
-            "a FileOutput cannot be kept by checkpoint=: its rows are in files that end with the "
-            "run. Leave checkpoint= out"
+            f"a FileOutput cannot be kept by {what}: its rows are in files that end with the run. "
+            f"Leave {what} out"
         )

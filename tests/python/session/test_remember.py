@@ -787,3 +787,63 @@ def test_wrong_limits_and_folders_are_errors(files, tmp_path):
         tm.remember("root://server//results")
     with raises(tm.QueryError, about="remember"):
         tm.run(tm.dataset(files, "Events").count(), remember="yes")
+
+
+def test_a_selector_is_remembered_if_asked_for(files, tmp_path, monkeypatch):
+    (tmp_path / "factor_of_mine.py").write_text("C = 3\ndef times(n):\n    return n * C\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    factor = importlib.import_module("factor_of_mine")
+    tm.remember(tmp_path / "results")
+
+    class Summed(tm.Selector):
+        def __init__(self, cut):
+            self.cut = cut
+
+        def process(self, events):
+            return {"n": factor.times(int(sum(events.MET_pt > self.cut)))}
+
+    def run(cut=20, of=files, **options):
+        output = tm.run(Summed(cut), tm.dataset(of, "Events"), **options)
+        about = tm.report().remembered
+        return output["n"], about and (about.found, about.read)
+
+    n, about = run()
+    assert about is None, "nobody has asked for it"
+    every = len(files)
+    assert run(remember="code") == (n, (0, every))
+    assert run(remember="code") == (n, (1, 0))
+    assert tm.report().entries_before == tm.report().entries
+    other, about = run(30, remember="code")
+    assert (other < n, about) == (True, (0, every))
+    assert run(remember="code") == (n, (1, 0)), "both are there"
+    assert run(of=files[1:], remember="code")[1] == (0, every - 1)
+    factor.C = 6
+    assert run(remember="code") == (2 * n, (0, every))
+    factor.C = 3
+    assert run(remember="code") == (n, (1, 0))
+    write(files[1], events=77, cluster=100, codec="none")
+    settled(files[1])
+    n, about = run()
+    assert run(remember="code") == (n, (0, every))
+
+
+def test_a_selector_whose_code_is_not_certain_is_not_remembered(files, tmp_path):
+    tm.remember(tmp_path / "results")
+
+    def noisy(events):
+        return {"n": len(events) + np.random.default_rng(3).integers(1)}
+
+    for _ in range(2):
+        tm.run(noisy, tm.dataset(files, "Events"), remember="code")
+        assert tm.report().remembered.found == 0
+    assert "default_rng" in str(tm.report())
+
+    class Writes(tm.Selector):
+        def begin_worker(self, inputs):
+            self.output["skim"] = tm.FileOutput("out.root")
+
+        def process(self, events):
+            self.output["skim"].write({"x": events.MET_pt})
+
+    with raises(tm.UnsupportedError, about="code"):
+        tm.run(Writes(), tm.dataset(files, "Events"), remember="code")
