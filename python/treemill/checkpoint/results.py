@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
@@ -21,10 +22,17 @@ from typing import NamedTuple
 from .. import _core
 from .._system.files import new_file, whole_file
 from ..errors import SourceError, local_path, warn
-from .segments import ENDING, FORM, Place, packed, record_in, rows_of
+from .segments import ENDING, FORM, Place, merged, packed, record_in, rows_of
 
 __all__ = ["Open", "Record", "Results", "Segment", "made_folder", "replace_segment"]
 
+_NAME = "segment."
+"""The beginning of the names of segments that are appended to."""
+_SMALL, _MANY = 1 << 24, 32
+"""Bytes below which a segment is small; small ones that are joined."""
+_QUIET = 3600.0
+"""Seconds for which nobody has used a segment that is joined with others, so that none is that a
+process still writes to."""
 _SEGMENT = 1 << 28
 """Bytes after which a new segment is begun: what is not used goes by segments."""
 _LIMIT = 20 * 10**9
@@ -185,16 +193,10 @@ class Results:
     def look(self) -> None:
         """Notes what has come since the last look, of this process and of others."""
         with self._lock:
-            for path, size in self._segments():
-                if size > self._scanned.get(path, 0) and path not in self._refused:
+            for each in self.segments():  # of values that are there twice the newest counts
+                path = str(each.path)
+                if each.size > self._scanned.get(path, 0) and path not in self._refused:
                     self._scan(path)
-
-    def _segments(self) -> Iterator[tuple[str, int]]:
-        with suppress(OSError), os.scandir(self.path) as entries:
-            for entry in entries:
-                if entry.name.endswith(ENDING) and not entry.name.startswith("."):
-                    with suppress(OSError):
-                        yield entry.path, entry.stat(follow_symlinks=False).st_size
 
     def _scan(self, path: str) -> None:
         at = self._scanned.get(path, 0)
@@ -290,7 +292,7 @@ class Results:
             segment.unlink()
 
     def _open(self) -> None:
-        path = new_file(str(self.path / "segment"), private=True)
+        path = new_file(str(self.path / _NAME[:-1]), private=True)
         self._handle = os.open(path, os.O_WRONLY | os.O_APPEND)
         os.write(self._handle, FORM)
         named = str(self.path / f"{os.path.basename(path)[1:].removesuffix('.part')}{ENDING}")
@@ -315,15 +317,66 @@ class Results:
         for path in used:
             with suppress(OSError):
                 os.utime(path)
-        if sum(size for _, size in self._segments()) > self.limit:
+        self.compact()
+        if sum(each.size for each in self.segments()) > self.limit:
             self.prune()
+
+    def compact(self, now: float | None = None) -> int:
+        """Joins small segments that nobody has used for a while into one, if there are many of
+        them: each run that computes something leaves one, and each new process looks into all.
+        Gives the number of segments that were joined. `now`: the time, in seconds since 1970."""
+        now = time.time() if now is None else now
+        quiet = [
+            each
+            for each in self.segments()
+            if each.path.name.startswith(_NAME) and each.size < _SMALL and each.used < now - _QUIET
+        ]
+        total, joined = 0, []
+        for each in quiet:
+            total += each.size
+            if total <= _SEGMENT and (data := self._own(each.path)) is not None:
+                joined.append((each, data))
+        if len(joined) < _MANY:
+            return 0
+        path = self.path / f"{_NAME}{os.urandom(8).hex()}{ENDING}"
+        try:
+            replace_segment(path, merged([data for _, data in joined]))
+            os.utime(path, (joined[-1][0].used,) * 2)
+        except OSError:  # the disk is full, say: all stays as it is
+            return 0
+        for each, _ in joined:
+            self.remove(each.path)
+        self._forget({str(each.path) for each, _ in joined})
+        return len(joined)
+
+    def _own(self, path: Path) -> bytes | None:
+        """The bytes of a segment of the user's own."""
+        try:
+            data = _core.read_own(path, "what is remembered")
+        except (OSError, SourceError):
+            return None
+        return data if data.startswith(FORM) else None
+
+    def _forget(self, gone: Set[str]) -> None:
+        """Notes that these segments were removed."""
+        with self._lock:
+            for path in gone:
+                self._scanned.pop(path, None)
+            self._places = {
+                data: kept
+                for data, places in self._places.items()
+                if (kept := [place for place in places if place.path not in gone])
+            }
 
     def segments(self) -> list[Segment]:
         """The files of the folder, the one first that was used least recently."""
         found = []
-        for path, size in self._segments():
-            with suppress(OSError):
-                found.append(Segment(Path(path), size, os.stat(path).st_mtime))
+        with suppress(OSError), os.scandir(self.path) as entries:
+            for entry in entries:
+                if entry.name.endswith(ENDING) and not entry.name.startswith("."):
+                    with suppress(OSError):
+                        about = entry.stat(follow_symlinks=False)
+                        found.append(Segment(Path(entry.path), about.st_size, about.st_mtime))
         return sorted(found, key=lambda each: each.used)
 
     def prune(self, limit: int | None = None, before: float | None = None) -> int:
@@ -343,13 +396,5 @@ class Results:
                     each.path.with_suffix(beside).unlink(missing_ok=True)
                 left -= each.size
                 removed += each.size
-        with self._lock:
-            gone = {str(each.path) for each in segments if not each.path.exists()}
-            for path in gone:
-                self._scanned.pop(path, None)
-            self._places = {
-                data: kept
-                for data, places in self._places.items()
-                if (kept := [place for place in places if place.path not in gone])
-            }
+        self._forget({str(each.path) for each in segments if not each.path.exists()})
         return removed

@@ -15,7 +15,17 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
-__all__ = ["ENDING", "FORM", "Place", "Row", "only_record", "packed", "record_in", "rows_of"]
+__all__ = [
+    "ENDING",
+    "FORM",
+    "Place",
+    "Row",
+    "merged",
+    "only_record",
+    "packed",
+    "record_in",
+    "rows_of",
+]
 
 FORM = b"treemill results 1\n"
 """What a segment begins with."""
@@ -121,6 +131,34 @@ def _rows(table: bytes) -> Iterator[tuple[bytes, int, int]]:
     return _ROW.iter_unpack(table[: len(table) // _ROW.size * _ROW.size])
 
 
+def merged(segments: Sequence[bytes]) -> bytes:
+    """One segment with the values of several that have the same form, each value once: of two, that
+    of the later segment. What is damaged is left out."""
+    records: dict[bytes, tuple[bytes, dict[bytes, bytes]]] = {}
+    for data in segments:
+        file, at = BytesIO(data), len(FORM)
+        while (found := record_in(file, at, len(data), "")) is not None:
+            of, place, at = found
+            values = _values(data, place)
+            entries, before = records.setdefault(of, (place.entries, {}))
+            if entries == place.entries:  # else it would not be of the same data
+                before |= values
+    parts = [packed(of, array("q", each), values)[0] for of, (each, values) in records.items()]
+    return b"".join([FORM, *parts])
+
+
+def _values(data: bytes, place: Place) -> dict[bytes, bytes]:
+    """The values of a record that are not damaged."""
+    base = place.table + place.length
+    found, at = {}, base
+    for key, length, checksum in _rows(data[place.table : base]):
+        value = data[at : at + length]
+        if zlib.crc32(value) == checksum:
+            found[key] = value
+        at += length
+    return found
+
+
 def only_record(data: bytes) -> tuple[bytes, dict[bytes, bytes]] | None:
     """The key of the data and the values of a segment that is one record. None if it is damaged, or
     another segment."""
@@ -128,12 +166,5 @@ def only_record(data: bytes) -> tuple[bytes, dict[bytes, bytes]] | None:
     if found is None or found[2] != len(data):
         return None
     of, place, _ = found
-    base = place.table + place.length
-    values, at = {}, base
-    for key, length, checksum in _rows(data[place.table : base]):
-        value = data[at : at + length]
-        if zlib.crc32(value) != checksum:
-            return None
-        values[key] = value
-        at += length
-    return of, values
+    values = _values(data, place)
+    return (of, values) if len(values) == place.values else None

@@ -4,6 +4,7 @@ import errno
 import os
 
 import pytest
+import treemill.checkpoint.results
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill import SourceError, UnsupportedError
@@ -147,3 +148,59 @@ def test_a_run_does_not_write_more_than_the_limit(tmp_path):
     results.settle()
     assert found(tmp_path, OTHER)[0], "another run takes the place of the older one"
     assert not found(tmp_path)[0]
+
+
+def many(folder, number=40):
+    """Segments of runs of long ago, of which the last one counts for each value."""
+    paths = []
+    for run in range(number):
+        results = Results(folder)
+        results.add(DATA, [7], {A: b"%d" % run})
+        results.add(run.to_bytes(16, "little"), [run], {B: bytes(run)})
+        results.settle()
+        paths += [each for each in folder.glob("*.results") if each not in paths]
+    for run, path in enumerate(paths):
+        os.utime(path, (1000 + run, 1000 + run))
+
+
+def test_many_small_segments_are_joined_and_all_is_there(tmp_path):
+    many(tmp_path)
+    (damaged, *_) = sorted(tmp_path.glob("*.results"), key=lambda each: each.stat().st_mtime)
+    (*_, foreign) = sorted(tmp_path.glob("*.results"), key=lambda each: each.stat().st_mtime)
+    data = damaged.read_bytes()
+    damaged.write_bytes(data[:-1])  # the second record of the first run
+    os.utime(damaged, (1000, 1000))
+    foreign.chmod(0o666)
+    results = Results(tmp_path)
+    results.look()
+    results.add(OTHER, [1], {A: b"now"})
+    assert results.compact() == 39
+    assert len(results.segments()) == 3, "the new one, one of others, one that is written to"
+    for each in (results, Results(tmp_path)):
+        each.look()
+        assert each.find(DATA, [A]) == ({A: b"38"}, [7]), "the last one that is the user's own"
+        for run in range(1, 39):
+            assert each.find(run.to_bytes(16, "little"), [B]) == ({B: bytes(run)}, [run])
+        assert each.find(OTHER, [A])[0] == {A: b"now"}
+    assert results.compact() == 0
+
+
+def test_a_full_disk_leaves_segments_as_they_are(tmp_path, monkeypatch):
+    many(tmp_path)
+    before = {each.path: each.size for each in Results(tmp_path).segments()}
+
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(treemill.checkpoint.results, "replace_segment", full)
+    assert Results(tmp_path).compact() == 0
+    assert {each.path: each.size for each in Results(tmp_path).segments()} == before
+
+
+def test_few_segments_and_those_in_use_stay(tmp_path):
+    many(tmp_path, 31)
+    assert Results(tmp_path).compact() == 0
+    many(tmp_path / "more")
+    for path in (tmp_path / "more").glob("*.results"):
+        os.utime(path)
+    assert Results(tmp_path / "more").compact() == 0
