@@ -19,6 +19,7 @@ import treemill as tm
 import uproot
 from hypothesis import given
 from hypothesis import strategies as st
+from treemill.checkpoint.digest import _distributions, _version
 from treemill.facility.generate import write
 from treemill.session import remembered, results_folder
 
@@ -126,6 +127,7 @@ class Booked:
         column = None if self.kind == "count" else self.column
         used = [state.low] if self.kind != "count" and self.column == "ht" else []
         used += [state.scale] if self.kind != "count" and self.column == "scaled" else []
+        used += [state.times, state.version] if self.kind != "count" and column == "moved" else []
         used += [state.factor] if self.kind == "hist" and self.weighted else []
         weighted = self.weighted and self.kind == "hist"
         return self.kind, column, self.cut, bins, weighted, tuple(used)
@@ -150,12 +152,23 @@ class State:
     low: float = 30
     scale: float = 2
     factor: float = 1.5
+    times: int = 2
+    """In a module of the user's own."""
+    version: str = "1.0"
+    """Of a library."""
 
     def bookings(self):
+        helper = sys.modules[HELPER]
+        helper.TIMES = self.times
+
+        def moved(met):
+            return helper.moved(met)
+
         events = tm.dataset(self.files, "Events")
         node = events.with_params({"low": self.low, "scale": self.scale})
         node = node.with_params({"sf": correction(self.factor)})
         node = node.define("ht", "sum(Jet_pt[Jet_pt > low])").define("scaled", "MET_pt * scale")
+        node = node.define("moved", moved, columns="MET_pt")
         return [each.book(node) for each in self.booked]
 
 
@@ -163,11 +176,38 @@ def some_booking(chance):
     kind = chance.choice(("hist", "hist", "hist", "count", "mean", "max"))
     return Booked(
         kind,
-        chance.choice(("MET_pt", "ht", "scaled", "Jet_pt")),
+        chance.choice(("MET_pt", "ht", "scaled", "moved", "Jet_pt")),
         chance.choice((None, 10, 20, 30)),
         chance.choice((10, 20)),
         kind == "hist" and chance.random() < 0.3,
     )
+
+
+LIBRARY, HELPER = "library_of_edits", "helper_of_edits"
+
+
+def install(folder, version):
+    """Installs a version of a library, as packages are, and a module of the user's that uses it."""
+    packages = folder / "site-packages"
+    shutil.rmtree(packages, ignore_errors=True)
+    about = packages / f"{LIBRARY}-{version}.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {LIBRARY}\nVersion: {version}\n")
+    (about / "RECORD").write_text(f"{LIBRARY}.py,sha256={version},1\n")
+    (about / "top_level.txt").write_text(LIBRARY)
+    (packages / f"{LIBRARY}.py").write_text(f"def plus(x):\n    return x + {version}\n")
+    (folder / f"{HELPER}.py").write_text(
+        f"import {LIBRARY}\nTIMES = 2\ndef moved(x):\n    return {LIBRARY}.plus(x) * TIMES\n"
+    )
+    for each in (packages, folder):
+        if str(each) not in sys.path:
+            sys.path.append(str(each))
+    for name in (LIBRARY, HELPER):
+        sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+    _version.cache_clear()  # a new version is there for processes that start later
+    _distributions.cache_clear()
+    importlib.import_module(HELPER)
 
 
 class Chain:
@@ -176,6 +216,7 @@ class Chain:
     def __init__(self, chance, folder, contents):
         self.chance, self.folder, self.contents = chance, folder, contents
         self.state = State(booked=[some_booking(chance) for _ in range(3)])
+        install(folder, self.state.version)
         self.seen = set()
         self.versions = {}  # of files, by path: each change makes another file
         self.held = {}
@@ -247,12 +288,19 @@ class Chain:
     def change_correction(self):
         self.state.factor = self.chance.choice((0.5, 1.5, 2.5))
 
+    def change_helper(self):
+        self.state.times = self.chance.choice((2, 3))
+
+    def change_library(self):
+        self.state.version = self.chance.choice(("1.0", "1.1", "2.0"))
+        install(self.folder, self.state.version)
+
     def edit(self):
         edits = (
             *(self.add_file, self.remove_file, self.add_again, self.change_file),
             *(self.change_a_byte, self.replace_file, self.add_booking, self.add_booking),
             *(self.remove_booking, self.change_booking, self.change_booking),
-            *(self.change_param, self.change_correction),
+            *(self.change_param, self.change_correction, self.change_helper, self.change_library),
         )
         self.chance.choice(edits)()
 
@@ -279,6 +327,8 @@ class Chain:
 @given(st.integers(0, 1 << 30))
 def test_after_any_edits_results_are_those_of_a_fresh_run(contents, tmp_path_factory, seed):
     folder, chance = tmp_path_factory.mktemp("edits"), Random(seed)
+    path, dont_write = [*sys.path], sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # a source may be as long as before and of the same second
     chain = Chain(chance, folder, contents)
     tm.remember(folder / "results")
     with tm.connect(workers=2) as session:
@@ -289,6 +339,7 @@ def test_after_any_edits_results_are_those_of_a_fresh_run(contents, tmp_path_fac
                 tm.remember(folder / "results")  # as another process sees it
     tm.remember(None)
     shutil.rmtree(folder)
+    sys.path[:], sys.dont_write_bytecode = path, dont_write
 
 
 def booked(files):
