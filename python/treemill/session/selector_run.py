@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from ..checkpoint.results import Results as ResultsFolder
     from ..data.chain import Chain
-    from ..query.specification import Specification
+    from ..query.planning import Specification
 
 __all__ = ["SelectorRun"]
 
