@@ -33,18 +33,15 @@ ALLOWED = {
     "treemill-query": {"treemill-names"},
     "treemill-documents": set(),  # the error of documents and models that others have written
     "treemill-corrections": {
-        "treemill-cmath",
+        "treemill-native",
         "treemill-documents",
     },  # to values; it knows no file, no expression
     "treemill-trees": {"treemill-documents"},  # models to values; it knows no file, no expression
-    "treemill-offsets": set(),  # one function, with one of four `unsafe` that are not for tests
-    "treemill-allocator": set(),  # for how long freed pages are kept: another `unsafe`
-    "treemill-cmath": set(),  # functions of C's library, which takes `unsafe`
-    "treemill-kernels": set(),  # compiled functions by address: `unsafe`, and nothing else
+    "treemill-native": set(),  # all `unsafe` of what users run
     "treemill-read": {
         "treemill-format",
         "treemill-names",
-        "treemill-offsets",
+        "treemill-native",
         "treemill-disk",
         "treemill-source",
     },
@@ -84,19 +81,15 @@ ALLOWED = {
         "treemill-query",
         "treemill-corrections",
         "treemill-trees",
-        "treemill-kernels",
-        "treemill-allocator",
+        "treemill-native",
         "treemill-own",
         "treemill-engine",
     },
 }
 
-# Crates with lints of their own, because they take `unsafe`: most are apart for that reason.
+# Crates with lints of their own, because they take `unsafe`.
 UNSAFE = {
-    "treemill-allocator",
-    "treemill-cmath",
-    "treemill-kernels",
-    "treemill-offsets",
+    "treemill-native",
     "treemill-py",  # one call: only Python knows which code it has compiled
     "treemill-testing",
 }

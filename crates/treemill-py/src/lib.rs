@@ -27,7 +27,7 @@ mod remote;
 mod stored;
 
 use pyo3::prelude::*;
-use treemill_allocator::MiMalloc;
+use treemill_native::allocator::MiMalloc;
 
 /// Keeps pages that were freed for a while, because the kernel clears each fresh page
 /// (docs/decisions/0008-allocator.md).
@@ -80,7 +80,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        treemill_allocator::keep_pages(crate::limits::KEPT_PAGES);
+        treemill_native::allocator::keep_pages(crate::limits::KEPT_PAGES);
         crate::bridge::set();
         treemill_remote::set_remembers(treemill_read::cache::recalls);
         Ok(())

@@ -8,7 +8,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use std::sync::Arc;
-use treemill_kernels::{Column, Compiled, Failure, Kind, Room};
+use treemill_native::kernels::{Column, Compiled, Failure, Kind, Room};
 use treemill_query::{
     Argument, Fixed, Function, Given, GivenType, Numbers, Output, Parameter, ParameterType, Passed,
     ResultType, Returned,

@@ -210,7 +210,7 @@ impl Counts {
                 made
             }
         };
-        let offsets = treemill_offsets::ascending(found)?;
+        let offsets = treemill_native::offsets::ascending(found)?;
         slot.offsets = Some((entries.clone(), offsets.clone()));
         Some(offsets)
     }

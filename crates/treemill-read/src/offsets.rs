@@ -43,12 +43,12 @@ pub fn join_offsets(mut parts: Vec<OffsetBuffer<i32>>) -> Result<OffsetBuffer<i3
             append_ends(&mut joined, first, ends).ok_or_else(too_many)?;
         }
     }
-    treemill_offsets::ascending(joined.into()).ok_or_else(mismatch)
+    treemill_native::offsets::ascending(joined.into()).ok_or_else(mismatch)
 }
 
 /// Offsets begin with 0 and ascend: every append has seen to it.
 pub(crate) fn offset_buffer(offsets: Vec<i32>) -> Result<OffsetBuffer<i32>> {
-    treemill_offsets::ascending(ScalarBuffer::from(offsets)).ok_or_else(mismatch)
+    treemill_native::offsets::ascending(ScalarBuffer::from(offsets)).ok_or_else(mismatch)
 }
 
 /// Makes what [`offset_buffer`] makes, and remembers the memory.

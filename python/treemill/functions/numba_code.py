@@ -2,7 +2,7 @@
 module alone meets numba, which is an extra.
 
 The loop is compiled together with the function, so that a call from the core costs once a batch.
-What it takes and gives is said in crates/treemill-kernels.
+What it takes and gives is said in crates/treemill-native/src/kernels.rs.
 """
 
 from __future__ import annotations

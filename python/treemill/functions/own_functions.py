@@ -85,7 +85,7 @@ class FittedFunction(Protocol):
 
     @property
     def address(self) -> int | None:
-        """The address of the compiled batch (crates/treemill-kernels). If None, `call` is
+        """The address of the compiled batch (treemill-native's kernels.rs). If None, `call` is
         called."""
 
     def call(self, rows: int, arguments: Sequence[Handed]) -> tuple[list[Values], list[Values]]:

@@ -102,7 +102,7 @@ impl Unary {
             Self::Log => x.ln(),
             Self::Log10 => x.log10(),
             Self::Exp => x.exp(),
-            Self::Erf => treemill_cmath::erf(x),
+            Self::Erf => treemill_native::cmath::erf(x),
             Self::Sqrt => x.sqrt(),
             Self::Abs => x.abs(),
             Self::Cos => x.cos(),
@@ -114,9 +114,9 @@ impl Unary {
             Self::Cosh => x.cosh(),
             Self::Sinh => x.sinh(),
             Self::Tanh => x.tanh(),
-            Self::Acosh => treemill_cmath::acosh(x),
-            Self::Asinh => treemill_cmath::asinh(x),
-            Self::Atanh => treemill_cmath::atanh(x),
+            Self::Acosh => treemill_native::cmath::acosh(x),
+            Self::Asinh => treemill_native::cmath::asinh(x),
+            Self::Atanh => treemill_native::cmath::atanh(x),
         }
     }
 }

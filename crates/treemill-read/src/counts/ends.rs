@@ -147,7 +147,7 @@ pub(super) fn select(
         first,
         rows: rows.to_vec(),
         items,
-        offsets: treemill_offsets::ascending(offsets.into())?,
+        offsets: treemill_native::offsets::ascending(offsets.into())?,
     })
 }
 

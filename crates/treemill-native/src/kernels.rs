@@ -1,5 +1,5 @@
-//! Functions that were compiled while the program runs, called by address, a batch of rows at a time. Its own crate
-//! because a call by address takes `unsafe`, which the other crates forbid. Knows no compiler and no Python: which
+//! Functions that were compiled while the program runs, called by address, a batch of rows at a time.
+//! A call by address takes `unsafe`. Knows no compiler and no Python: which
 //! code lies at an address, and that it stays there, is vouched for by the caller of [`Compiled::at`].
 //!
 //! What the code at the address must be, in C:
@@ -82,7 +82,7 @@ impl Compiled {
     /// The function at an address; `None` for the address 0.
     ///
     /// # Safety
-    /// The code there must be as the crate says, take these arguments and give these results, for as long as this or a
+    /// The code there must be as this module says, take these arguments and give these results, for as long as this or a
     /// clone of it lives; and any number of threads may call it. Nothing here can check that.
     #[must_use]
     pub unsafe fn at(address: usize, arguments: Vec<Kind>, results: Vec<Kind>) -> Option<Self> {
@@ -197,6 +197,11 @@ fn are_within(offsets: &[i32], rows: usize, items: usize) -> bool {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 mod tests {
     use super::*;
 

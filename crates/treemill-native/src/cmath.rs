@@ -1,13 +1,13 @@
 //! Functions of C's mathematical library that Rust's standard library lacks (`erf`) or computes by formulas of its
-//! own: with them, results are those of programs in C on the same machine, to the bit. Its own crate because declaring
-//! them takes `unsafe`, which the crates that parse forbid. Knows nothing of what calls them.
+//! own: with them, results are those of programs in C on the same machine, to the bit. Declaring
+//! them takes `unsafe`. Knows nothing of what calls them.
 
 // SAFETY: these have the types of C's standard (7.12.4, 7.12.5 and 7.12.8), take every number, and keep nothing.
 unsafe extern "C" {
     /// The error function.
     ///
     /// ```
-    /// assert_eq!(treemill_cmath::erf(f64::INFINITY), 1.0);
+    /// assert_eq!(treemill_native::cmath::erf(f64::INFINITY), 1.0);
     /// ```
     #[must_use]
     pub safe fn erf(x: f64) -> f64;

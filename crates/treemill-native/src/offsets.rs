@@ -1,7 +1,6 @@
 //! Lists' offsets for Arrow. Arrow checks that offsets ascend one after another and stops at the first
-//! that does not, which takes as long as decoding them; here the same is checked many at a time. Its
-//! own crate because it takes `unsafe` to tell Arrow so, which the crates that parse forbid. Safe to
-//! use with any offsets. Knows nothing of files.
+//! that does not, which takes as long as decoding them; here the same is checked many at a time. It
+//! takes `unsafe` to tell Arrow so. Safe to use with any offsets. Knows nothing of files.
 
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 
@@ -11,7 +10,7 @@ const BLOCK: usize = 1 << 12;
 /// These offsets as Arrow's; `None` if they are none: empty, negative or not ascending.
 ///
 /// ```
-/// use treemill_offsets::ascending;
+/// use treemill_native::offsets::ascending;
 ///
 /// assert!(ascending(vec![0, 2, 2, 3].into()).is_some());
 /// assert!(ascending(vec![0, 2, 1].into()).is_none());
@@ -34,6 +33,7 @@ fn is_sorted(offsets: &[i32]) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
 

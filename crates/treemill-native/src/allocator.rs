@@ -1,6 +1,5 @@
 //! The allocator of the extension module, and for how long it keeps pages that were freed
-//! (docs/decisions/0008-allocator.md). Its own crate because setting mimalloc's options takes `unsafe`, which the crates
-//! that parse forbid. Knows nothing of what is allocated.
+//! (docs/decisions/0008-allocator.md). Setting mimalloc's options takes `unsafe`. Knows nothing of what is allocated.
 
 pub use mimalloc::MiMalloc;
 
@@ -12,7 +11,7 @@ const PURGE_DELAY: core::ffi::c_int = 15;
 /// seconds. The variable `MIMALLOC_PURGE_DELAY` goes before.
 ///
 /// ```
-/// treemill_allocator::keep_pages(100);
+/// treemill_native::allocator::keep_pages(100);
 /// ```
 pub fn keep_pages(milliseconds: core::ffi::c_long) {
     // SAFETY: the function takes a number of an option, which it checks, and its value, on any thread.
