@@ -31,12 +31,8 @@ ALLOWED = {
     "treemill-own": set(),  # whether a file is the user's own
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
-    "treemill-documents": set(),  # the error of documents and models that others have written
-    "treemill-corrections": {
-        "treemill-native",
-        "treemill-documents",
-    },  # to values; it knows no file, no expression
-    "treemill-trees": {"treemill-documents"},  # models to values; it knows no file, no expression
+    # documents and models to values; it knows no file, no expression
+    "treemill-functions": {"treemill-native"},
     "treemill-native": set(),  # all `unsafe` of what users run
     "treemill-read": {
         "treemill-format",
@@ -50,8 +46,7 @@ ALLOWED = {
         "treemill-source",  # what reading costs decides what is asked for
         "treemill-read",
         "treemill-query",
-        "treemill-corrections",  # as functions that expressions call
-        "treemill-trees",
+        "treemill-functions",  # that expressions call
     },
     "treemill-disk": {
         "treemill-own",
@@ -79,8 +74,7 @@ ALLOWED = {
         "treemill-remote",
         "treemill-read",
         "treemill-query",
-        "treemill-corrections",
-        "treemill-trees",
+        "treemill-functions",
         "treemill-native",
         "treemill-own",
         "treemill-engine",
@@ -129,8 +123,7 @@ def test_testing_is_for_tests_only(packages):
     "name",
     [
         "treemill-format",
-        "treemill-corrections",
-        "treemill-trees",
+        "treemill-functions",
         "treemill-read",
         "treemill-query",
         "treemill-engine",

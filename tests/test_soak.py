@@ -35,7 +35,7 @@ proptest! {
     )
     found = rust_cases(REPOSITORY)
     assert found["treemill-query"] > 2000
-    assert {"treemill-nfs", "treemill-read", "treemill-http", "treemill-trees"} <= found.keys()
+    assert {"treemill-nfs", "treemill-read", "treemill-http", "treemill-functions"} <= found.keys()
     assert rust_command(["a", "b"])[-4:] == ["-p", "a", "-p", "b"]
     said = "  - 100 passing examples, 0 failing examples, 3 invalid"
     assert EXAMPLES.findall(said) == [("100", "0")]

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use treemill_trees::{Model, Output};
+use treemill_functions::trees::{Model, Output};
 
 /// Arguments that are given, at most: files may ask for more, which takes time and shows nothing.
 const ARGUMENTS: usize = 1000;

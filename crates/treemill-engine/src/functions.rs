@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use treemill_corrections::{Argument as Given, Constant, Correction, CorrectionSet, Kind};
+use treemill_functions::corrections::{
+    Argument as Given, Constant, Correction, CorrectionSet, Kind,
+};
+use treemill_functions::trees::{Model, Output};
 use treemill_query::{
     Argument, Collection, Fixed, Function, Parameter, ParameterType, Provided, Shared,
 };
-use treemill_trees::{Model, Output};
 
 /// A correction that expressions call.
 struct Corrected(Arc<Correction>);
@@ -122,7 +124,7 @@ impl Function for Predicted {
     ) -> Result<(), String> {
         let mut given = Vec::with_capacity(arguments.len());
         for Shared { values, places } in arguments.iter().copied() {
-            given.push(treemill_trees::Argument { values, places });
+            given.push(treemill_functions::trees::Argument { values, places });
         }
         let done = self.0.evaluate_shared(&given, chosen, self.1, out);
         done.map_err(|e| e.message)

@@ -8,9 +8,8 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use treemill_corrections::{
-    Argument, Constant, Correction, CorrectionSet, EvaluationError, Kind, LoadError, LoadErrorKind,
-};
+use treemill_functions::corrections::{Argument, Constant, Correction, CorrectionSet, Kind};
+use treemill_functions::{EvaluationError, LoadError, LoadErrorKind};
 use treemill_query::{Collection, Function, Provided};
 
 /// What a query takes for an id of its expressions.
@@ -98,7 +97,7 @@ impl Corrections {
         compound: bool,
     ) -> PyResult<(String, Option<i32>, Vec<Described>, Described)> {
         let found = self.one(name, compound)?;
-        let described = |variable: &treemill_corrections::Variable| {
+        let described = |variable: &treemill_functions::corrections::Variable| {
             let name = variable.name.clone();
             (name, variable.kind.name(), variable.description.clone())
         };

@@ -4,7 +4,7 @@ use crate::functions::{Functions, load_error, raised};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use treemill_trees::{Model, Output};
+use treemill_functions::trees::{Model, Output};
 
 /// A model of boosted trees.
 #[pyclass(frozen)]
