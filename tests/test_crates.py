@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).parents[1]
 ALLOWED = {
     "treemill-format": set(),
     "treemill-source": set(),
-    "treemill-credentials": {"treemill-own"},  # tokens and authorities of a user; it sends nothing
+    "treemill-credentials": {"treemill-source"},  # tokens and authorities of a user; it sends nothing
     "treemill-xrootd": {
         "treemill-source",
         "treemill-credentials",
@@ -28,7 +28,6 @@ ALLOWED = {
     "treemill-nfs": {"treemill-source", "treemill-transfer"},
     "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
     "treemill-dcap": {"treemill-source", "treemill-transfer"},  # a client of one protocol
-    "treemill-own": set(),  # whether a file is the user's own
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
     # documents and models to values; it knows no file, no expression
@@ -38,7 +37,6 @@ ALLOWED = {
         "treemill-format",
         "treemill-names",
         "treemill-native",
-        "treemill-disk",
         "treemill-source",
     },
     "treemill-engine": {
@@ -48,14 +46,9 @@ ALLOWED = {
         "treemill-query",
         "treemill-functions",  # that expressions call
     },
-    "treemill-disk": {
-        "treemill-own",
-        "treemill-source",
-    },  # ranges that are kept; it knows no file format
     # addresses to transports
     "treemill-remote": {
         "treemill-source",
-        "treemill-disk",
         "treemill-transfer",  # its threads
         "treemill-replicas",
         "treemill-dcap",
@@ -69,14 +62,12 @@ ALLOWED = {
     "treemill-py": {
         "treemill-source",
         "treemill-transfer",  # its threads
-        "treemill-disk",
         "treemill-mounts",
         "treemill-remote",
         "treemill-read",
         "treemill-query",
         "treemill-functions",
         "treemill-native",
-        "treemill-own",
         "treemill-engine",
     },
 }

@@ -60,7 +60,7 @@ impl Places {
             file: variable("BEARER_TOKEN_FILE").map(PathBuf::from),
             runtime: variable("XDG_RUNTIME_DIR").map(PathBuf::from),
             temporary: Some("/tmp".into()),
-            user: treemill_own::user(),
+            user: treemill_source::own::user(),
         }
     }
 
@@ -122,7 +122,7 @@ fn read(path: &Path, owner: Option<u32>) -> Result<Option<Token>, TokenError> {
     };
     let metadata = file.metadata().map_err(failed)?;
     if let Some(owner) = owner
-        && let Err(why) = treemill_own::check(path, &metadata, owner)
+        && let Err(why) = treemill_source::own::check(path, &metadata, owner)
     {
         // Anybody can put a file there; that of the user's own must not be another's by now.
         return match why.owner {
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn places_are_looked_at_in_their_order() {
         let [named, runtime, temporary] = [(); 3].map(|()| tempfile::tempdir().unwrap());
-        let user = treemill_own::user();
+        let user = treemill_source::own::user();
         let default = format!("bt_u{user}");
         let mut places = Places {
             runtime: Some(runtime.path().into()),
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn what_others_have_put_into_the_shared_folder_is_no_token() {
         let folder = tempfile::tempdir().unwrap();
-        let user = treemill_own::user().wrapping_add(1);
+        let user = treemill_source::own::user().wrapping_add(1);
         std::fs::write(folder.path().join(format!("bt_u{user}")), "theirs").unwrap();
         let temporary = Some(folder.path().into());
         let places = Places {
@@ -222,7 +222,7 @@ mod tests {
     fn a_token_in_the_shared_folder_that_others_may_write_is_an_error() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let user = treemill_own::user();
+        let user = treemill_source::own::user();
         let path = folder.path().join(format!("bt_u{user}"));
         std::fs::write(&path, "secret").unwrap();
         let mode = |bits| std::fs::set_permissions(&path, PermissionsExt::from_mode(bits)).unwrap();

@@ -33,7 +33,7 @@ pub fn clear_cache(py: Python<'_>) {
 #[pyfunction]
 pub fn set_disk_cache(py: Python<'_>, folder: Option<PathBuf>, limit: u64) -> PyResult<()> {
     let place = folder.as_deref().map(|folder| (folder, limit));
-    py.detach(|| treemill_disk::set(place))
+    py.detach(|| treemill_source::cache::set(place))
         .map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
@@ -41,5 +41,5 @@ pub fn set_disk_cache(py: Python<'_>, folder: Option<PathBuf>, limit: u64) -> Py
 #[pyfunction]
 pub fn set_metadata_cache(py: Python<'_>, folder: Option<PathBuf>, limit: u64) {
     let place = folder.as_deref().map(|folder| (folder, limit));
-    py.detach(|| treemill_disk::set_descriptions(place));
+    py.detach(|| treemill_source::cache::set_descriptions(place));
 }

@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
-use treemill_own::{check, user};
+use treemill_source::own::{check, user};
 
 /// The bytes of a file that says what this process is to run, such as pickled objects. `what`: what it is, for the error. Raises
 /// SourceError if another user may have written it, OSError as `open` does.

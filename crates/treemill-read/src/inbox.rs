@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::trace_span;
-use treemill_disk::CachedRanges;
+use treemill_source::cache::CachedRanges;
 use treemill_source::{Bytes, Part, Source, SourceError, Ticket, is_off};
 
 /// The bytes that readers of one file have asked for.
@@ -63,7 +63,7 @@ impl Inbox {
                 source: Arc::clone(source),
                 cached: source
                     .identity()
-                    .and_then(|identity| treemill_disk::cached_ranges(&identity)),
+                    .and_then(|identity| treemill_source::cache::cached_ranges(&identity)),
                 state: Mutex::default(),
                 leases: AtomicU64::new(0),
             })

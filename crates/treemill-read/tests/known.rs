@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::sync::Arc;
-use treemill_disk::{described, set_descriptions};
 use treemill_read::{File, Options, Reader};
+use treemill_source::cache::{described, set_descriptions};
 use treemill_source::{Identity, Local, Source};
 use treemill_testing::{FAR, Watched};
 

@@ -7,7 +7,7 @@ use crate::ready;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use treemill_disk::Description;
+use treemill_source::cache::Description;
 use treemill_source::{
     Checksums, Costs, Identity, Part, Promise, Request, Source, SourceError, SourceErrorKind,
     Ticket, is_off,
@@ -84,7 +84,7 @@ pub(crate) fn is_remembered(file: &Identity) -> bool {
 /// Whether a file that this process has had open can be opened by [`open_assumed`].
 #[must_use]
 pub fn is_kept(url: &str) -> bool {
-    assumed(url).is_some_and(|it| is_remembered(&it) || treemill_disk::describes(&it))
+    assumed(url).is_some_and(|it| is_remembered(&it) || treemill_source::cache::describes(&it))
 }
 
 /// Opens a file that this process has had open, without asking its server: it has the identity that [`assumed`] gives. What
@@ -97,7 +97,7 @@ pub fn is_kept(url: &str) -> bool {
 #[must_use]
 pub fn open_assumed(url: &str) -> Option<Arc<dyn Source>> {
     let known = known(url)?;
-    let description = treemill_disk::description(&known.identity);
+    let description = treemill_source::cache::description(&known.identity);
     if description.is_none() && !is_remembered(&known.identity) {
         return None;
     }

@@ -86,7 +86,7 @@ impl Connections {
         let is_kept = || {
             connections
                 .identity()
-                .is_some_and(|known| treemill_disk::keeps(&known))
+                .is_some_and(|known| treemill_source::cache::keeps(&known))
         };
         if connections.size() >= CONNECTION_FILE && !is_kept() {
             connections.widen();

@@ -155,7 +155,7 @@ fn opened(source: Arc<dyn Source>) -> Arc<dyn Source> {
         .identity()
         .is_some_and(|it| assumed::is_remembered(&it));
     match is_far && !is_off(Part::Startup) {
-        true => treemill_disk::described(source, is_remembered),
+        true => treemill_source::cache::described(source, is_remembered),
         false if is_remembered => Arc::new(Edges::later(source)),
         false => Arc::new(Edges::of(source)),
     }

@@ -1,8 +1,10 @@
 //! Byte ranges of files: the [`Source`] trait, what distant sources need of it ([`Ticket`], [`Costs`],
-//! [`Identity`], [`Checksums`]), and files of this machine. Knows nothing of ROOT: other crates know what the bytes mean.
+//! [`Identity`], [`Checksums`]), files of this machine, and [`cache`]s on disk of ranges of distant ones. [`own`] has the
+//! one rule of what is taken from disks without a question. Knows nothing of ROOT: other crates know what the bytes mean.
 #![forbid(unsafe_code)]
 
 mod ablation;
+pub mod cache;
 mod cause;
 mod checksums;
 mod costs;
@@ -16,6 +18,7 @@ mod limits;
 mod local;
 mod memory;
 mod observed;
+pub mod own;
 mod reads;
 mod servers;
 mod source;

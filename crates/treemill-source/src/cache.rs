@@ -7,13 +7,11 @@
 //!
 //! A process that is killed leaves at worst a record in part at a segment's end, which its checksum tells. When all segments
 //! of a folder together exceed its limit, those that were used longest ago are removed.
-#![forbid(unsafe_code)]
 
 mod buffers;
 mod cached_ranges;
 mod described;
 mod description;
-mod limits;
 mod place;
 mod record;
 mod sweep;
@@ -22,11 +20,11 @@ pub use cached_ranges::CachedRanges;
 pub use described::described;
 pub use description::Description;
 
+use crate::Identity;
 use place::{Place, check_own, make_folder};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use treemill_source::Identity;
 
 static DATA: Mutex<Option<Arc<Place>>> = Mutex::new(None);
 static DESCRIPTIONS: Mutex<Option<Arc<Place>>> = Mutex::new(None);

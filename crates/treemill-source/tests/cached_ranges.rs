@@ -9,14 +9,14 @@ use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use treemill_disk::{cached_ranges, set};
 use treemill_source::Identity;
+use treemill_source::cache::{cached_ranges, set};
 
 /// The cache is one for the process: its tests run one after the other.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn folder(test: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("treemill-disk-{}-{test}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("treemill-cache-{}-{test}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     folder
 }

@@ -1,6 +1,5 @@
 //! Whether a file or a folder is the user's own: whether nobody else but root can have written what is there. One rule for all
 //! that is taken from disks without a question: caches, checkpoints, tokens.
-#![forbid(unsafe_code)]
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -65,7 +64,7 @@ pub fn user() -> u32 {
 ///
 /// ```
 /// let file = std::fs::metadata("/proc/self")?;
-/// assert!(treemill_own::check("/proc/self".as_ref(), &file, treemill_own::user()).is_ok());
+/// assert!(treemill_source::own::check("/proc/self".as_ref(), &file, treemill_source::own::user()).is_ok());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///

@@ -1,11 +1,11 @@
 //! A distant source whose description is kept: what opening a known file reads comes from the disk. Knows no format: it
 //! takes what is read ([`Source::read`]) for the description, and what is asked for ahead ([`Source::submit`]) for data.
 
-use crate::description::Description;
-use crate::{DESCRIPTIONS, get};
+use crate::cache::description::Description;
+use crate::cache::{DESCRIPTIONS, get};
+use crate::{Edges, Request, Source, SourceError, Ticket};
 use std::ops::Range;
 use std::sync::Arc;
-use treemill_source::{Edges, Request, Source, SourceError, Ticket};
 
 /// A source, and what is kept of its file.
 struct Described {
@@ -15,14 +15,14 @@ struct Described {
 
 /// The file of a distant source, known or not. The first and last bytes of one that is not known are on their way; of one
 /// that is known nothing is asked for, nor of one that `is_remembered` elsewhere. A file without an identity is never known, and none is while
-/// [`set_descriptions`](crate::set_descriptions) has named no folder.
+/// [`set_descriptions`](crate::cache::set_descriptions) has named no folder.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use treemill_source::{Costs, Memory, Request, Source};
 ///
 /// let memory = Memory::new("m", vec![7; 1000], Costs::NEAR);
-/// let source = treemill_disk::described(Arc::new(memory), false);
+/// let source = treemill_source::cache::described(Arc::new(memory), false);
 /// let mut request = [Request::new(900..1000)];
 /// source.read(&mut request)?;
 /// assert_eq!(request[0].buffer, [7; 100]);
@@ -46,7 +46,7 @@ pub fn described(source: Arc<dyn Source>, is_remembered: bool) -> Arc<dyn Source
 }
 
 impl Source for Described {
-    treemill_source::described_by!(self => self.source);
+    crate::described_by!(self => self.source);
 
     fn server(&self) -> String {
         self.source.server()

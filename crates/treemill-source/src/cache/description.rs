@@ -1,10 +1,11 @@
 //! What opening one file has read of it: one segment, which is read as a whole. A process that has read more puts a segment of
 //! its own in its place, with all that it knows. Threads share it.
 
+use crate::cache::place::{Place, stem};
+use crate::cache::record::{Head, records};
+use crate::cache::sweep;
 use crate::limits::{DESCRIPTION_BYTES, NOTED};
-use crate::place::{Place, stem};
-use crate::record::{Head, records};
-use crate::sweep;
+use crate::{Bytes, Identity};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -12,7 +13,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
-use treemill_source::{Bytes, Identity};
 
 /// The ranges of one state of one file that opening it has read.
 pub struct Description {

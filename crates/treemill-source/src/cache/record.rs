@@ -3,8 +3,8 @@
 //! `start`, `end` and the checksum are 64-bit numbers, little-endian; the bytes of the range follow. The checksum is XXH3
 //! over `start`, `end` and the bytes, so that a record that was written in part is known as one.
 
+use crate::Bytes;
 use std::ops::Range;
-use treemill_source::Bytes;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// Bytes before the range's own.

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use treemill_disk::{described, set_descriptions};
+use treemill_source::cache::{described, set_descriptions};
 use treemill_source::{Identity, Memory, Request, Source};
 use treemill_testing::{FAR, Watched};
 

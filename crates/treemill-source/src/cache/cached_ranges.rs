@@ -1,11 +1,12 @@
 //! What is kept of one file: an index in memory of the records of its segments. Threads share it; processes share the
 //! segments.
 
-use crate::buffers::Buffer;
+use crate::cache::buffers::Buffer;
+use crate::cache::place::{Place, stem};
+use crate::cache::record::{HEAD, Head};
+use crate::cache::sweep;
 use crate::limits::{MOST_BYTES, SEGMENT_BYTES};
-use crate::place::{Place, stem};
-use crate::record::{HEAD, Head};
-use crate::sweep;
+use crate::{Bytes, Identity};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -14,7 +15,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
-use treemill_source::{Bytes, Identity};
 
 /// The ranges of one state of one file that are kept on disk.
 pub struct CachedRanges {

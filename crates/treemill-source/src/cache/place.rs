@@ -1,7 +1,9 @@
 //! A folder of segments and its limit: the names that segments have, and when the folder is looked through. Knows no records.
 
+use crate::Identity;
+use crate::cache::sweep;
 use crate::limits::{FULL, IN_USE, SWEEPS};
-use crate::sweep;
+use crate::own::NotOwn;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -9,8 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
-use treemill_own::NotOwn;
-use treemill_source::Identity;
 
 /// The folder and its limit. Shared by all files of the process.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
 /// there yet is made so.
 pub(crate) fn check_own(folder: &Path) -> Result<(), NotOwn> {
     std::fs::metadata(folder).map_or(Ok(()), |it| {
-        treemill_own::check(folder, &it, treemill_own::user())
+        crate::own::check(folder, &it, crate::own::user())
     })
 }
 

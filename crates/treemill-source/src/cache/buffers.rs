@@ -2,10 +2,10 @@
 //! which takes as long as the read itself. Small ones are made anew: the allocator has them at hand, and thousands at rest would
 //! take long to look through. Threads share them. Knows no files.
 
+use crate::Bytes;
 use crate::limits::{AT_REST, REST_BYTES};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use treemill_source::Bytes;
 
 /// Buffers at rest, the oldest first, with their number of bytes in all.
 struct Rest {
