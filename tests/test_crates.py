@@ -15,16 +15,13 @@ REPOSITORY = Path(__file__).parents[1]
 ALLOWED = {
     "treemill-format": set(),
     "treemill-source": set(),
-    "treemill-credentials": {"treemill-source"},  # tokens and authorities of a user; it sends nothing
     "treemill-xrootd": {
         "treemill-source",
-        "treemill-credentials",
         "treemill-transfer",  # its connections
     },  # a client of one protocol; it knows no file format
-    "treemill-replicas": {"treemill-source"},  # several sources as one; it knows no protocol
     "treemill-transfer": {"treemill-source"},  # ranges in flight; it knows no protocol
     "treemill-mounts": {"treemill-source", "treemill-transfer"},  # files by path
-    "treemill-http": {"treemill-source", "treemill-transfer", "treemill-credentials"},
+    "treemill-http": {"treemill-source", "treemill-transfer"},
     "treemill-nfs": {"treemill-source", "treemill-transfer"},
     "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
     "treemill-dcap": {"treemill-source", "treemill-transfer"},  # a client of one protocol
@@ -50,7 +47,6 @@ ALLOWED = {
     "treemill-remote": {
         "treemill-source",
         "treemill-transfer",  # its threads
-        "treemill-replicas",
         "treemill-dcap",
         "treemill-http",
         "treemill-mounts",
@@ -124,7 +120,6 @@ def test_testing_is_for_tests_only(packages):
         "treemill-mounts",
         "treemill-objects",
         "treemill-nfs",
-        "treemill-replicas",
     ],
 )
 def test_parsing_crates_forbid_unsafe(packages, name):

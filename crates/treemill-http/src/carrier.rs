@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
-use treemill_credentials::bearer_token;
+use treemill_transfer::credentials::bearer_token;
 use treemill_transfer::{Body, Kind, Trouble};
 use url::Url;
 

@@ -135,7 +135,7 @@ fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
 #[must_use]
 pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
     if let Some(refusal) = tls_refusal(error) {
-        let words = treemill_credentials::in_words(refusal);
+        let words = treemill_transfer::credentials::in_words(refusal);
         let what = format!("the server {server} cannot be trusted, or does not trust: {words}");
         let refused = Trouble::new(Kind::Final, what);
         return match refusal {

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 /// The client's side of TLS: trusts whom the user trusts; shows the user's proxy or certificate to servers that ask for one.
 pub(crate) fn client() -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let trusted = treemill_credentials::Trusted::new(Arc::clone(&provider));
+    let trusted = treemill_transfer::credentials::Trusted::new(Arc::clone(&provider));
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
         .dangerous()

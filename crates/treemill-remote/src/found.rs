@@ -2,8 +2,8 @@
 
 use crate::checksums::Description;
 use std::sync::Arc;
-use treemill_replicas::{Opener, Replicas};
 use treemill_source::{Part, Source, is_off};
+use treemill_transfer::replicas::{Opener, Replicas};
 
 /// A place of a file, and how it is opened.
 pub(crate) struct Place {

@@ -4,8 +4,8 @@ use crate::checksums::Description;
 use crate::found::{Place, is_wanted, may_be_named};
 use crate::limits::MOST_DOCUMENT;
 use std::sync::Arc;
-use treemill_replicas::{Opener, Replicas};
 use treemill_source::{Source, SourceError, Ticket};
+use treemill_transfer::replicas::{Opener, Replicas};
 
 /// Whether an address is that of a Metalink document, by its end.
 pub(crate) fn is_document(url: &str) -> bool {

@@ -1,8 +1,8 @@
 //! One file at several addresses.
 
 use std::sync::Arc;
-use treemill_replicas::{Opener, Replicas, Warn};
 use treemill_source::{Observed, Part, Source, SourceError, is_off};
+use treemill_transfer::replicas::{Opener, Replicas, Warn};
 
 /// Opens a file that lies at several addresses, some of which may be paths of this machine. Two are read from at once;
 /// the others stand in for what fails, is late or gets worse. `name`: its logical name, for messages and for its

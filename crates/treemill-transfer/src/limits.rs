@@ -96,3 +96,8 @@ pub(crate) const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// How long a thread waits for the next job before it ends.
 pub(crate) const IDLE: Duration = Duration::from_secs(10);
+
+// Of credentials.
+
+/// Bounds a token, in bytes: servers bound their headers, and what is larger is another file.
+pub(crate) const TOKEN: u64 = 64 << 10;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::wire::{Request, bodies, codes};
-use treemill_credentials::Token;
+use treemill_transfer::credentials::Token;
 
 /// What a login may use.
 pub struct Means<'a, F> {
@@ -132,7 +132,7 @@ fn unix(user: &str) -> Vec<u8> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
-    use treemill_credentials::Places;
+    use treemill_transfer::credentials::Places;
 
     fn login(security: &str) -> bodies::Login {
         bodies::Login {

@@ -5,7 +5,7 @@ use crate::stream::Deadlines;
 use rustls::RootCertStore;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_credentials::Places;
+use treemill_transfer::credentials::Places;
 
 /// How a client behaves.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct Options {
     pub deadlines: Deadlines,
     /// The round trip from which on large ranges are read with checksums, if the server has them.
     pub checks_from: Duration,
-    /// The authorities whose certificates count for TLS; if `None`, those of [`treemill_credentials::Trusted`].
+    /// The authorities whose certificates count for TLS; if `None`, those of [`treemill_transfer::credentials::Trusted`].
     pub trusted: Option<Arc<RootCertStore>>,
     /// Where bearer tokens are looked for; if `None`, where this process's environment says.
     pub tokens: Option<Places>,

@@ -16,8 +16,8 @@ use rustls::ClientConfig;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use treemill_credentials::{Places, Token, TokenError};
 use treemill_source::Costs;
+use treemill_transfer::credentials::{Places, Token, TokenError};
 
 /// The user that logs in, and how.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
 use std::sync::Arc;
-use treemill_credentials::Trusted;
+use treemill_transfer::credentials::Trusted;
 
 /// What all connections of a client share: the authorities that it trusts, those of the user if `None`.
 ///
@@ -74,7 +74,7 @@ impl Tls {
 }
 
 fn refused(error: rustls::Error) -> Error {
-    let words = treemill_credentials::in_words(&error);
+    let words = treemill_transfer::credentials::in_words(&error);
     if matches!(error, rustls::Error::InvalidCertificate(_)) {
         let what = format!(
             "{words}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"

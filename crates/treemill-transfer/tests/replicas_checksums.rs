@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use treemill_replicas::{Opener, Replicas, Warn};
 use treemill_source::{Checksums, Costs, Memory, Request, Source, SourceError, Ticket};
+use treemill_transfer::replicas::{Opener, Replicas, Warn};
 
 /// More than its ends, so that there are bytes between them that are not compared.
 const SIZE: usize = 10_000;

@@ -1,12 +1,12 @@
 //! What a file's sources share with its reader and its threads: hands what happens to the state, and does what it decides.
 //! Answers come by the sources' own threads; one more looks for late ones while any are due.
 
-use crate::agreement::{self, Gathered, Look};
-use crate::limits::{LEAST_LOOK, LINGER, LOSS_LOOK, MOST_REPLICAS};
-use crate::members::{Number, Standing};
-use crate::opening::{Finder, Opener};
-use crate::state::{AskId, Decision, PartId, State};
-use crate::whole::{Place, places};
+use crate::replicas::agreement::{self, Gathered, Look};
+use crate::replicas::limits::{LEAST_LOOK, LINGER, LOSS_LOOK, MOST_REPLICAS};
+use crate::replicas::members::{Number, Standing};
+use crate::replicas::opening::{Finder, Opener};
+use crate::replicas::state::{AskId, Decision, PartId, State};
+use crate::replicas::whole::{Place, places};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};

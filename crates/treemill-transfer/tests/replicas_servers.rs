@@ -14,8 +14,8 @@ mod common;
 use common::{Xrootd, content};
 use std::ops::Range;
 use std::sync::Arc;
-use treemill_replicas::{Opener, Replicas};
 use treemill_source::{Source, SourceError};
+use treemill_transfer::replicas::{Opener, Replicas};
 use treemill_xrootd::{Client, Options, XrootdSource};
 
 const SIZE: usize = 8 << 20;

@@ -1,9 +1,11 @@
 //! Which sources are read from: at most two are active, the others wait, are left alone for a while because they failed,
 //! or are left out because they have another file. Pure: times are given. Knows no requests.
 
-use crate::limits::{ACTIVE, COMPARE, DISABLED, DISCOVERY, LONGEST, ROOM, TYPICAL, WORSE};
-use crate::pace::Pace;
-use crate::quality::Quality;
+use crate::replicas::limits::{
+    ACTIVE, COMPARE, DISABLED, DISCOVERY, LONGEST, ROOM, TYPICAL, WORSE,
+};
+use crate::replicas::pace::Pace;
+use crate::replicas::quality::Quality;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,6 +1,8 @@
 //! When replicas are looked for that were not named: pure, times are given. Knows no source.
 
-use crate::limits::{FIRST_SEARCH, LEAST_SEARCH, LONGEST, SEARCH, SEARCH_BYTES, SEARCH_DISTANCE};
+use crate::replicas::limits::{
+    FIRST_SEARCH, LEAST_SEARCH, LONGEST, SEARCH, SEARCH_BYTES, SEARCH_DISTANCE,
+};
 use std::time::Duration;
 
 /// When to look for replicas: not while the file is opened, since short reads need none; after some time or some bytes,

@@ -2,10 +2,10 @@
 //! but those for samples and checksums.
 
 use super::{Core, Inner};
-use crate::agreement::{self, Look};
-use crate::limits::FIRST;
-use crate::members::Number;
-use crate::opening::{self, Opener};
+use crate::replicas::agreement::{self, Look};
+use crate::replicas::limits::FIRST;
+use crate::replicas::members::Number;
+use crate::replicas::opening::{self, Opener};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! The source around the others. Knows no decision: `state.rs` has them, and `core.rs` does them.
 
-use crate::core::{Core, Warn};
-use crate::limits::BLIND_ROUND_TRIP;
-use crate::opening::{self, Finder, Opener};
+use crate::replicas::core::{Core, Warn};
+use crate::replicas::limits::BLIND_ROUND_TRIP;
+use crate::replicas::opening::{self, Finder, Opener};
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_source::{
@@ -13,7 +13,7 @@ use treemill_source::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use treemill_replicas::{Opener, Replicas};
+/// use treemill_transfer::replicas::{Opener, Replicas};
 /// use treemill_source::{Costs, Memory, Source, SourceError};
 ///
 /// let gone = Opener {

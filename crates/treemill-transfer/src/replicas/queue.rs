@@ -2,7 +2,7 @@
 //! second one from the back, so that each reads nearly contiguous bytes, and both end together whatever their speeds
 //! are. Pure; knows no source.
 
-use crate::limits::STRETCH;
+use crate::replicas::limits::STRETCH;
 use std::collections::VecDeque;
 
 /// The number of a part: a range that was wanted, or a piece of it.

@@ -1,7 +1,7 @@
 //! What two servers together gain, whatever their speeds are.
 
 use super::*;
-use crate::limits::{LEAST_TIME, PART};
+use crate::replicas::limits::{LEAST_TIME, PART};
 
 /// A server on new connections, of which four begin with ten segments each.
 fn fresh(millis: u64, speed: f64) -> Server {

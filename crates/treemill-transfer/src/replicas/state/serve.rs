@@ -2,10 +2,10 @@
 //! openings and of late answers.
 
 use super::{Decision, PartId, State};
-use crate::limits::{ALIKE, PART, TYPICAL};
-use crate::members::{Member, Number};
-use crate::queue::End;
-use crate::share::{Share, share};
+use crate::replicas::limits::{ALIKE, PART, TYPICAL};
+use crate::replicas::members::{Member, Number};
+use crate::replicas::queue::End;
+use crate::replicas::share::{Share, share};
 use std::ops::Range;
 use std::time::Duration;
 

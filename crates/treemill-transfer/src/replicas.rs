@@ -4,8 +4,7 @@
 //!
 //! Pure, beside `state.rs`: `quality.rs` (how good each is), `members.rs` (which are read from), `search.rs` (when more are
 //! looked for), `queue.rs`, `pace.rs` and `share.rs` (which takes how much of what waits), `agreement.rs` (whether they have
-//! the same file). `replicas.rs` (a `Source`), `opening.rs` and `whole.rs` drive, with `core.rs`.
-#![forbid(unsafe_code)]
+//! the same file). `source.rs` (a `Source`), `opening.rs` and `whole.rs` drive, with `core.rs`.
 
 mod agreement;
 mod core;
@@ -16,12 +15,12 @@ mod pace;
 mod quality;
 mod queue;
 mod random;
-mod replicas;
 mod search;
 mod share;
+mod source;
 mod state;
 mod whole;
 
-pub use crate::core::Warn;
-pub use crate::opening::{Finder, Opener};
-pub use crate::replicas::Replicas;
+pub use crate::replicas::core::Warn;
+pub use crate::replicas::opening::{Finder, Opener};
+pub use crate::replicas::source::Replicas;

@@ -1,7 +1,7 @@
 //! Whether two sources have the same file, and which one it is: by its size, its first and last bytes, and its checksums if
 //! both know one. Pure; knows no file format.
 
-use crate::limits::{SAMPLE, SAMPLED_FROM};
+use crate::replicas::limits::{SAMPLE, SAMPLED_FROM};
 use bytes::Bytes;
 use std::ops::Range;
 use treemill_source::{Checksums, Identity};

@@ -1,13 +1,13 @@
 //! What is asked of which source, and what to do when it comes, fails or is late. Pure: events with their times come in,
 //! decisions go out. Knows no thread, no clock and no bytes.
 
-use crate::limits::{PROBE, PROBE_BYTES};
-use crate::members::{Members, Next, Number, Standing};
-use crate::quality::patience;
-pub(crate) use crate::queue::PartId;
-use crate::queue::Queue;
-use crate::random::Random;
-use crate::search::Search;
+use crate::replicas::limits::{PROBE, PROBE_BYTES};
+use crate::replicas::members::{Members, Next, Number, Standing};
+use crate::replicas::quality::patience;
+pub(crate) use crate::replicas::queue::PartId;
+use crate::replicas::queue::Queue;
+use crate::replicas::random::Random;
+use crate::replicas::search::Search;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;

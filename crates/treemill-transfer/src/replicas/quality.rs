@@ -1,7 +1,7 @@
 //! How good a source is: the time to an answer and the time per byte, over the last five minutes, of which the newest
 //! count most. Pure: times are given. Knows no source.
 
-use crate::limits::{BLIND, FASTEST, HEDGE, INTERVAL, LEAST_HEDGE, SMALL, WEIGHTS};
+use crate::replicas::limits::{BLIND, FASTEST, HEDGE, INTERVAL, LEAST_HEDGE, SMALL, WEIGHTS};
 use std::time::Duration;
 
 /// A mean over intervals: sums of time and of what it was taken for.

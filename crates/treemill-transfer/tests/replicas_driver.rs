@@ -12,11 +12,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use treemill_replicas::{Opener, Replicas, Warn};
 use treemill_source::{
     Bytes, Costs, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
 };
 use treemill_testing::contract::{fails, holds, reads};
+use treemill_transfer::replicas::{Opener, Replicas, Warn};
 
 const ANSWERS: u8 = 0;
 const FAILS: u8 = 1;

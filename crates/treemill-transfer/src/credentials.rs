@@ -1,9 +1,7 @@
 //! What a user may show to servers (bearer tokens), and whom a user trusts (certificates of authorities), found where
 //! grids and systems keep them. Knows no protocol and sends nothing. What it finds never appears in a message.
-#![forbid(unsafe_code)]
 
 mod authorities;
-mod limits;
 mod refusal;
 mod token;
 

@@ -1,9 +1,9 @@
 //! Requests that are late, and where they are asked for, too. Pure, as all of the state. Knows nothing of openings.
 
 use super::{Ask, Decision, Part, PartId, State, length};
-use crate::limits::UNSEEN;
-use crate::members::{Number, Standing};
-use crate::quality::patience;
+use crate::replicas::limits::UNSEEN;
+use crate::replicas::members::{Number, Standing};
+use crate::replicas::quality::patience;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

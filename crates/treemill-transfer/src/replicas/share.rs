@@ -1,7 +1,7 @@
 //! How much of a request each of two sources takes, so that both finish at the same time. Pure: qualities are given.
 
-use crate::limits::{ALIKE, BLIND, SHARE, TRIAL};
-use crate::quality::Quality;
+use crate::replicas::limits::{ALIKE, BLIND, SHARE, TRIAL};
+use crate::replicas::quality::Quality;
 use std::time::Duration;
 
 /// The sources that take a request.

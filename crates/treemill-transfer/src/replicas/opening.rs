@@ -1,8 +1,8 @@
 //! Opens a replica and looks at its file. Waits for the network.
 
-use crate::agreement::{Look, sample};
-use crate::limits::SILENT_OPENING;
-use crate::members::Number;
+use crate::replicas::agreement::{Look, sample};
+use crate::replicas::limits::SILENT_OPENING;
+use crate::replicas::members::Number;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_source::{Source, SourceError, Ticket};

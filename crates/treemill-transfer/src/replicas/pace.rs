@@ -1,7 +1,7 @@
 //! How much one source is asked for at once: enough that it never waits for a question, and not more, so that what it has
 //! no time for can still be asked of another one. Pure: times are given. Knows no requests.
 
-use crate::limits::{
+use crate::replicas::limits::{
     BLIND_FLIGHT, FULL, LEAST_FLIGHT, LEAST_SAMPLE, LEAST_TIME, MOST_FLIGHT, PACES, PAIR, PART,
 };
 use std::collections::VecDeque;

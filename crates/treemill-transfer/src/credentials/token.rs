@@ -67,7 +67,7 @@ impl Places {
     /// The first token; `None` if there is none in any place.
     ///
     /// ```
-    /// use treemill_credentials::Places;
+    /// use treemill_transfer::credentials::Places;
     ///
     /// let places = Places { token: Some(" abc.def\n".into()), ..Places::default() };
     /// let token = places.find()?.ok_or("no token")?;
