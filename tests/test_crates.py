@@ -23,7 +23,6 @@ ALLOWED = {
     "treemill-mounts": {"treemill-source", "treemill-transfer"},  # files by path
     "treemill-http": {"treemill-source", "treemill-transfer"},
     "treemill-nfs": {"treemill-source", "treemill-transfer"},
-    "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
     "treemill-dcap": {"treemill-source", "treemill-transfer"},  # a client of one protocol
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
@@ -50,7 +49,6 @@ ALLOWED = {
         "treemill-dcap",
         "treemill-http",
         "treemill-mounts",
-        "treemill-objects",
         "treemill-nfs",
         "treemill-xrootd",
     },
@@ -118,7 +116,6 @@ def test_testing_is_for_tests_only(packages):
         "treemill-transfer",
         "treemill-http",
         "treemill-mounts",
-        "treemill-objects",
         "treemill-nfs",
     ],
 )

@@ -1,6 +1,8 @@
 //! Files on servers of HTTP and WebDAV (`http`, `https`, `dav`, `davs`): [`open`], [`stat`], [`exists`] and [`list`];
 //! and where a file lies besides, as servers say in headers ([`Links`]) and in documents ([`metalink`]).
 //!
+//! [`objects`] are files in buckets, over the same connections.
+//!
 //! Ranges are single ones, many in flight at once; a file that changes while it is read is an error. Knows nothing of
 //! ROOT. `address`, `answer`, `certificate`, `conversation`, `digest`, `links`, `listing`, `metalink` and `version` are pure; `engine`,
 //! `carrier`, `checksums`, `ranges` and `calls` drive; `distance` measures how far servers are, `versions` keeps what each
@@ -21,6 +23,7 @@ mod limits;
 mod links;
 mod listing;
 mod metalink;
+pub mod objects;
 mod proxies;
 mod ranges;
 mod tls;
@@ -31,12 +34,6 @@ pub use calls::{HttpSource, Stat, exists, list, open, open_found, open_with_link
 pub use links::Links;
 pub use listing::Entry;
 pub use metalink::{Described, metalink};
-
-/// What other protocols over HTTP use: this process's connections, and how failures are told.
-pub mod network {
-    pub use crate::answer::refused;
-    pub use crate::engine::{Line, trouble};
-}
 
 /// What parses bytes from outside, for the fuzz targets.
 #[doc(hidden)]

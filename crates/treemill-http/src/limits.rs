@@ -49,3 +49,8 @@ pub(crate) const MOST_DIGESTS: usize = 16;
 /// How long a server is waited for that is asked for a file's checksums: another source of the file is read when they are
 /// compared.
 pub(crate) const CHECKSUM_PATIENCE: Duration = Duration::from_secs(2);
+
+// Of buckets.
+
+/// Bounds the characters of a service's message that an error repeats.
+pub(crate) const MOST_MESSAGE: usize = 300;

@@ -14,12 +14,12 @@ pub(crate) const TRANSPORT: Transport = Transport {
 };
 
 fn open(url: &str) -> Result<Open, SourceError> {
-    let source = Arc::new(treemill_objects::open(url)?);
+    let source = Arc::new(treemill_http::objects::open(url)?);
     Ok(Open::only(Arc::new(Observed::by_requests(source))))
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {
-    let found = treemill_objects::stat(url)?;
+    let found = treemill_http::objects::stat(url)?;
     Ok(Stat {
         size: found.size,
         is_folder: false, // a folder is only what keys have in common
@@ -28,7 +28,7 @@ fn stat(url: &str) -> Result<Stat, SourceError> {
 }
 
 fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
-    let entries = treemill_objects::list(url)?;
-    let one = |entry: treemill_objects::Entry| Entry::plain(entry.name, entry.is_folder);
+    let entries = treemill_http::objects::list(url)?;
+    let one = |entry: treemill_http::objects::Entry| Entry::plain(entry.name, entry.is_folder);
     Ok(entries.into_iter().map(one).collect())
 }

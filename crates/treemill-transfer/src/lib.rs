@@ -1,7 +1,7 @@
 //! Ranges of a distant file, many in flight at once: a [`Remote`] is a `Source` around a [`Carrier`], which asks one
 //! server for one range. This crate connects, splits ranges, bounds and orders requests, tries again, measures, and
 //! has the process's runtime and threads. [`replicas`] makes one source of several of one file; [`credentials`] are what users show to
-//! servers, and whom they trust. Knows no protocol: treemill-http and treemill-objects are carriers.
+//! servers, and whom they trust. Knows no protocol: treemill-http and treemill-nfs have carriers.
 #![forbid(unsafe_code)]
 
 mod carrier;

@@ -1,15 +1,15 @@
 //! A bucket, with the credentials of this process's environment; without any, as everybody.
 
-use crate::address::{Address, Service};
-use crate::failure::trouble;
-use crate::service::Connector;
+use crate::engine::Line;
+use crate::objects::address::{Address, Service};
+use crate::objects::failure::trouble;
+use crate::objects::service::Connector;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{ObjectStore, RetryConfig};
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_http::network::Line;
 use treemill_transfer::Trouble;
 
 /// Variables of which one says who the user is. Without any of them requests are not signed: asking the services that

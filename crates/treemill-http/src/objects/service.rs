@@ -1,6 +1,8 @@
 //! What object_store sends its requests with: this process's connections. What answers mean is decided by treemill-http.
 
-use crate::failure::Passed;
+use crate::answer::refused;
+use crate::engine::{Line, trouble};
+use crate::objects::failure::Passed;
 use async_trait::async_trait;
 use object_store::ClientOptions;
 use object_store::client::{
@@ -8,7 +10,6 @@ use object_store::client::{
 };
 use reqwest::StatusCode;
 use std::sync::Arc;
-use treemill_http::network::{Line, refused, trouble};
 use treemill_transfer::{Kind, Trouble};
 
 /// Gives every store a line of its own.

@@ -1,14 +1,14 @@
 //! What callers ask for: an object's bytes, its state, the names in a folder.
 
-use crate::address::Address;
-use crate::carrier::{Object, Stream, get};
-use crate::failure::trouble;
-use crate::store::{bucket, owner};
+use crate::engine::Line;
+use crate::objects::address::Address;
+use crate::objects::carrier::{Object, Stream, get};
+use crate::objects::failure::trouble;
+use crate::objects::store::{bucket, owner};
 use bytes::BytesMut;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
-use treemill_http::network::Line;
 use treemill_source::{Identity, Messages, Source, SourceError};
 use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait};
 

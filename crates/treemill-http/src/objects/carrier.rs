@@ -1,6 +1,7 @@
 //! Requests for ranges of an object.
 
-use crate::failure::trouble;
+use crate::engine::Line;
+use crate::objects::failure::trouble;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -9,7 +10,6 @@ use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_http::network::Line;
 use treemill_transfer::{Body, Carrier, IN_FLIGHT, Kind, Part, Trouble};
 
 /// An object that is open.

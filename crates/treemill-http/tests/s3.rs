@@ -15,7 +15,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use treemill_objects::{Entry, exists, list, open, stat};
+use treemill_http::objects::{Entry, exists, list, open, stat};
 use treemill_source::{Request, Source};
 use treemill_testing::free_port;
 
