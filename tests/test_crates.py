@@ -20,7 +20,6 @@ ALLOWED = {
         "treemill-transfer",  # its connections
     },  # a client of one protocol; it knows no file format
     "treemill-transfer": {"treemill-source"},  # ranges in flight; it knows no protocol
-    "treemill-mounts": {"treemill-source", "treemill-transfer"},  # files by path
     "treemill-http": {"treemill-source", "treemill-transfer"},
     "treemill-nfs": {"treemill-source", "treemill-transfer"},
     "treemill-dcap": {"treemill-source", "treemill-transfer"},  # a client of one protocol
@@ -42,13 +41,12 @@ ALLOWED = {
         "treemill-query",
         "treemill-functions",  # that expressions call
     },
-    # addresses to transports
+    # addresses and paths to transports
     "treemill-remote": {
         "treemill-source",
         "treemill-transfer",  # its threads
         "treemill-dcap",
         "treemill-http",
-        "treemill-mounts",
         "treemill-nfs",
         "treemill-xrootd",
     },
@@ -56,7 +54,6 @@ ALLOWED = {
     "treemill-py": {
         "treemill-source",
         "treemill-transfer",  # its threads
-        "treemill-mounts",
         "treemill-remote",
         "treemill-read",
         "treemill-query",
@@ -115,7 +112,6 @@ def test_testing_is_for_tests_only(packages):
         "treemill-xrootd",
         "treemill-transfer",
         "treemill-http",
-        "treemill-mounts",
         "treemill-nfs",
     ],
 )

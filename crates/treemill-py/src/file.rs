@@ -33,7 +33,7 @@ pub fn uuid(bytes: [u8; 16]) -> String {
 fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
     match is_far(path) {
         true => treemill_remote::open(path),
-        false => treemill_mounts::open(path),
+        false => treemill_remote::mounts::open(path),
     }
 }
 

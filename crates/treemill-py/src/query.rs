@@ -204,7 +204,7 @@ struct Local;
 
 impl Files for Local {
     fn open(&self, path: &str) -> Result<Arc<dyn Source>, SourceError> {
-        treemill_mounts::open(path)
+        treemill_remote::mounts::open(path)
     }
 
     fn identity(&self, path: &str) -> Option<Identity> {

@@ -20,7 +20,7 @@ impl Stored {
     fn new(py: Python<'_>, path: &str) -> PyResult<Self> {
         py.detach(|| match path.contains("://") {
             true => treemill_remote::open_bare(path),
-            false => treemill_mounts::open_bare(path),
+            false => treemill_remote::mounts::open_bare(path),
         })
         .map(|source| Self { source })
         .map_err(|e| read_error(py, &ReadError::source(e)))

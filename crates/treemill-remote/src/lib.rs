@@ -6,6 +6,7 @@
 //! `connections/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found,
 //! `checksums.rs` says by which checksums they are compared.
 //! `inherited.rs` opens files anew in forked processes.
+//! [`mounts`] opens what has a path.
 //! `blocking.rs` makes sources of readers that keep their thread, and gives up what is silent.
 #![forbid(unsafe_code)]
 
@@ -21,6 +22,7 @@ mod inherited;
 mod limits;
 mod many;
 mod metalink;
+pub mod mounts;
 mod nfs;
 mod objects;
 mod ready;

@@ -42,7 +42,7 @@ fn opener(address: &str) -> Opener {
         open: Box::new(move || match owned.contains("://") {
             true => crate::open_bare(&owned),
             false => {
-                let source = treemill_mounts::open_bare(&owned)?;
+                let source = crate::mounts::open_bare(&owned)?;
                 match source.costs().is_near() {
                     true => Ok(Arc::new(Observed::of(source))),
                     false => Ok(source), // it is observed

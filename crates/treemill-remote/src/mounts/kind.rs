@@ -61,7 +61,7 @@ const NOT_BY_NUMBER: &[(&str, Kind)] = &[
 /// The kind of a file system. `named` says what the kernel calls it, and is asked only where the number does not tell.
 ///
 /// ```
-/// use treemill_mounts::{Kind, kind};
+/// use treemill_remote::mounts::{Kind, kind};
 ///
 /// assert_eq!(kind(Some(0x6969), || None), Kind::There); // NFS
 /// assert_eq!(kind(Some(0xEF53), || None), Kind::Here); // ext4

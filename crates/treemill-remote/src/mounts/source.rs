@@ -1,11 +1,11 @@
 //! A file on a mount as a source: ranges that are asked for are announced to the kernel at once, and read by several threads.
 //! Decides nothing: `plan.rs` says what is announced and read, `pace.rs` what that costs.
 
-use crate::device::Device;
-use crate::kernel;
-use crate::limits::THREADS;
-use crate::pace::Pace;
-use crate::plan::{announced, reads};
+use crate::limits::MOUNT_THREADS;
+use crate::mounts::device::Device;
+use crate::mounts::kernel;
+use crate::mounts::pace::Pace;
+use crate::mounts::plan::{announced, reads};
 use bytes::{Bytes, BytesMut};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use treemill_source::{
 };
 use treemill_transfer::{Job, Threads};
 
-static READING: Threads = Threads::new("treemill-mount", THREADS);
+static READING: Threads = Threads::new("treemill-mount", MOUNT_THREADS);
 
 /// A file that is read as planned.
 pub(crate) struct Mounted(Arc<Shared>);
@@ -211,7 +211,7 @@ mod tests {
         // Several reads of the kernel's for one range.
         let bytes: Vec<u8> = (0..3_000_000_u32).map(|at| at.to_le_bytes()[1]).collect();
         std::fs::write(&path, &bytes).unwrap();
-        let device = crate::device::device(&std::fs::File::open(&path).unwrap()).unwrap();
+        let device = crate::mounts::device::device(&std::fs::File::open(&path).unwrap()).unwrap();
         let open = || Mounted::new(Local::open(&path).unwrap(), &device);
         holds(|| Arc::new(open()), &bytes);
         let source = open();

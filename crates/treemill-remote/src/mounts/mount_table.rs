@@ -13,7 +13,7 @@ pub struct Mount {
 ///
 /// ```
 /// let text = "36 35 0:49 / /pnfs/site\\040org ro,noatime shared:1 - nfs4 se:/ rw,vers=4.1\n";
-/// let mount = treemill_mounts::mount_of(text, 0, 49).unwrap();
+/// let mount = treemill_remote::mounts::mount_of(text, 0, 49).unwrap();
 /// assert_eq!((mount.place.as_str(), mount.name.as_str()), ("/pnfs/site org", "nfs4"));
 /// ```
 #[must_use]

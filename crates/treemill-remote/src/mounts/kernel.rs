@@ -1,9 +1,9 @@
 //! What is asked of the kernel beside reading: the kind of a file system, and to read bytes before they are needed. Decides
 //! nothing. Where a system cannot do it, nothing is done.
 
-use crate::mount_table::Mount;
+use crate::mounts::mount_table::Mount;
 #[cfg(target_os = "linux")]
-use crate::mount_table::mount_of;
+use crate::mounts::mount_table::mount_of;
 use std::fs::File;
 #[cfg(target_os = "linux")]
 use std::num::NonZeroU64;

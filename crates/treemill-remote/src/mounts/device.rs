@@ -1,11 +1,11 @@
 //! What the kernel says of a file's file system, and how long first reads took on it. Numbers of devices are given to other
 //! mounts when one goes: what the kernel says is asked again for each file.
 
-use crate::decision::{FirstReads, Way};
-use crate::kernel;
-use crate::kind::{Kind, kind};
 use crate::limits::MOST_DEVICES;
-use crate::plan::step;
+use crate::mounts::decision::{FirstReads, Way};
+use crate::mounts::kernel;
+use crate::mounts::kind::{Kind, kind};
+use crate::mounts::plan::step;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::{Mutex, PoisonError};

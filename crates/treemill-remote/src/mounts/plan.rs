@@ -1,6 +1,6 @@
 //! What is asked of the kernel for ranges that are wanted: which bytes are announced, and which are read at once. Pure.
 
-use crate::limits::{ADVICE, LEAST_ADVICE, PART};
+use crate::limits::{ADVICE, LEAST_ADVICE, MOUNT_PART};
 use std::ops::Range;
 use treemill_transfer::parts;
 
@@ -8,9 +8,9 @@ use treemill_transfer::parts;
 /// announcement it begins to read no more than that.
 ///
 /// ```
-/// assert_eq!(treemill_mounts::step(Some(1 << 20)), 1 << 20);
-/// assert_eq!(treemill_mounts::step(None), 128 << 10);
-/// assert_eq!(treemill_mounts::step(Some(0)), 64 << 10);
+/// assert_eq!(treemill_remote::mounts::step(Some(1 << 20)), 1 << 20);
+/// assert_eq!(treemill_remote::mounts::step(None), 128 << 10);
+/// assert_eq!(treemill_remote::mounts::step(Some(0)), 64 << 10);
 /// ```
 #[must_use]
 pub fn step(read_ahead: Option<u64>) -> u64 {
@@ -20,7 +20,7 @@ pub fn step(read_ahead: Option<u64>) -> u64 {
 /// The announcements of ranges that will be read, in order; ranges that follow one another are announced as one.
 ///
 /// ```
-/// let said = treemill_mounts::announced(&[0..100, 100..300, 500..600], 200);
+/// let said = treemill_remote::mounts::announced(&[0..100, 100..300, 500..600], 200);
 /// assert_eq!(said, [0..150, 150..300, 500..600]);
 /// ```
 #[must_use]
@@ -39,7 +39,7 @@ pub fn announced(ranges: &[Range<u64>], step: u64) -> Vec<Range<u64>> {
 /// The positioned reads of a range.
 #[must_use]
 pub fn reads(range: &Range<u64>) -> Vec<Range<u64>> {
-    parts(range.clone(), PART)
+    parts(range.clone(), MOUNT_PART)
 }
 
 #[cfg(test)]

@@ -5,13 +5,11 @@
 //!
 //! Pure: `kind.rs` (file systems), `decision.rs`, `plan.rs` (what is announced and read at once), `pace.rs` (costs).
 //! `device.rs`, `kernel.rs` (`statfs`, `posix_fadvise`) and `source.rs` drive.
-#![forbid(unsafe_code)]
 
 mod decision;
 mod device;
 mod kernel;
 mod kind;
-mod limits;
 mod mount_table;
 mod pace;
 mod plan;
@@ -32,7 +30,7 @@ use treemill_source::{Edges, Local, Observed, Source, SourceError};
 /// Opens a file by its path. The first and last bytes of one on a mount are on their way.
 ///
 /// ```
-/// let source = treemill_mounts::open("Cargo.toml")?;
+/// let source = treemill_remote::mounts::open("Cargo.toml")?;
 /// assert!(source.size() > 0);
 /// # Ok::<(), treemill_source::SourceError>(())
 /// ```
@@ -94,7 +92,8 @@ fn found(local: Local) -> Found {
 
 /// How long the first read of a file takes. What it says is of no interest here: the next reader meets the same.
 fn first_read(local: &Local) -> std::time::Duration {
-    let mut buffer = vec![0; usize::try_from(limits::FIRST.min(local.size())).unwrap_or(0)];
+    let mut buffer =
+        vec![0; usize::try_from(crate::limits::FIRST_READ.min(local.size())).unwrap_or(0)];
     let began = Instant::now();
     let _ = local.read_at(&mut buffer, 0);
     began.elapsed()

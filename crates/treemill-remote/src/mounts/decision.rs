@@ -1,8 +1,8 @@
 //! How a file that has a path is read: as one of this machine, or as planned. Pure: the kind of its file system, what the user
 //! wants and how long first reads took come in.
 
-use crate::kind::Kind;
-use crate::limits::{ENOUGH, FIRST_READS, SLOW};
+use crate::limits::{ENOUGH_READS, FIRST_READS, SLOW_MOUNT};
+use crate::mounts::kind::Kind;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Switch {
 /// How a file of such a file system is read.
 ///
 /// ```
-/// use treemill_mounts::{Kind, Switch, Way, way};
+/// use treemill_remote::mounts::{Kind, Switch, Way, way};
 ///
 /// assert_eq!(way(Kind::There, Switch::Automatic), Way::Planned);
 /// assert_eq!(way(Kind::Here, Switch::Automatic), Way::Plain);
@@ -76,8 +76,8 @@ impl FirstReads {
     /// and planning gains nothing.
     #[must_use]
     pub fn way(&self) -> Way {
-        let slow = self.0.iter().filter(|time| **time >= SLOW).count();
-        let is_slow = self.0.len() >= ENOUGH && slow.saturating_mul(2) > self.0.len();
+        let slow = self.0.iter().filter(|time| **time >= SLOW_MOUNT).count();
+        let is_slow = self.0.len() >= ENOUGH_READS && slow.saturating_mul(2) > self.0.len();
         if is_slow { Way::Planned } else { Way::Plain }
     }
 }

@@ -1,6 +1,6 @@
 //! What reading from a mount costs, from how long its reads take. Pure: times come in.
 
-use crate::limits::{FROM_MEMORY, UNKNOWN_TRIP, WINDOW};
+use crate::limits::{FROM_MEMORY, MOUNT_TRIP, MOUNT_WINDOW};
 use std::time::Duration;
 use treemill_source::Costs;
 use treemill_transfer::Meter;
@@ -9,7 +9,7 @@ use treemill_transfer::Meter;
 ///
 /// ```
 /// use std::time::Duration;
-/// use treemill_mounts::Pace;
+/// use treemill_remote::mounts::Pace;
 ///
 /// let mut pace = Pace::default();
 /// assert!(!pace.costs().is_near());
@@ -58,8 +58,8 @@ impl Pace {
     #[must_use]
     pub fn costs(&self) -> Costs {
         Costs {
-            round_trip: self.trip.unwrap_or(UNKNOWN_TRIP),
-            window: WINDOW,
+            round_trip: self.trip.unwrap_or(MOUNT_TRIP),
+            window: MOUNT_WINDOW,
             ..self.meter.costs()
         }
     }
@@ -80,7 +80,7 @@ mod tests {
         let costs = pace.costs();
         assert_eq!(
             (costs.round_trip, costs.bytes_per_second),
-            (UNKNOWN_TRIP, None)
+            (MOUNT_TRIP, None)
         );
     }
 
