@@ -50,6 +50,7 @@ __all__ = [
     "local_path",
     "near",
     "outside",
+    "portable",
     "quoted",
     "require_version",
     "sound_path",
@@ -428,3 +429,23 @@ def underline(text: str | None, span: tuple[int, int] | None) -> str:
         line = shown
     carets = "^" * max(1, min(stop - cut, len(line) + 1) - (start - cut))
     return f"  {line}\n  {' ' * (start - cut)}{carets}"
+
+
+def portable(error: BaseException, words: str, worker: str | None = None) -> BaseException:
+    """The error in a form that can be sent to another process: itself, if it is treemill's or the
+    system's and can be pickled. Else a WorkerError that begins with `words` and has the traceback
+    as text."""
+    import pickle  # start-up
+
+    if isinstance(error, (TreemillError, OSError)):
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            pass
+        else:
+            return error
+    return WorkerError(
+        f"{words}: {type(error).__name__}: {error}",
+        worker=worker,
+        traceback=traceback_of(error),
+    )

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 import treemill as tm
-from treemill.backends.dask import scheduler_client, waiting_words
+from treemill.backends.dask import dask_pass, scheduler_client
 
 from .processes import Processes
 from .queries import started
@@ -22,7 +22,7 @@ def processes(tmp_path):
 
 
 def test_a_cluster_without_workers_is_named(processes, events, monkeypatch):
-    monkeypatch.setattr(waiting_words, "_NO_WORKERS", 0.2)
+    monkeypatch.setattr(dask_pass, "_NO_WORKERS", 0.2)
     with tm.connect(processes.address) as session:
         query = session.submit(events.count())
         words = f"no workers at {processes.address} yet"
@@ -34,7 +34,7 @@ def test_a_cluster_without_workers_is_named(processes, events, monkeypatch):
 
 
 def test_a_frozen_scheduler_is_named(processes, events, tmp_path, monkeypatch):
-    monkeypatch.setattr(waiting_words, "_SILENT", 1.0)
+    monkeypatch.setattr(dask_pass, "_SILENT", 1.0)
     monkeypatch.setattr(scheduler_client, "_SAY", 1.0)
     processes.add(1)
     with tm.connect(processes.address, silence=3.0) as session:

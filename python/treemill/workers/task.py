@@ -8,13 +8,13 @@ import pickle
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import ChangedError
+from ..errors import ChangedError, QueryError
 from .workload import Bound, FileState, Forwarding, Partial, Ran, Span, Turn, Workload, opaque
 
 if TYPE_CHECKING:
     from treemill._core import Control
 
-__all__ = ["OneStateTask", "States", "StepwiseTask", "Task", "WrappedTask"]
+__all__ = ["OneStateTask", "States", "StepwiseTask", "Task", "WrappedTask", "pickled"]
 
 
 class Task(Protocol):
@@ -241,3 +241,16 @@ class _OfFile:
 
     def bytes_of(self, start: int, stop: int) -> int:
         return self._bound.bytes_of(start, stop)
+
+
+def pickled(value: object, what: str) -> bytes:
+    """A value in bytes. Raises QueryError if that cannot be; `what` names it."""
+    import cloudpickle  # start-up
+
+    try:
+        data: bytes = cloudpickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        raise QueryError(
+            f"{what} cannot be sent to other processes: {type(error).__name__}: {error}"
+        ) from error
+    return data

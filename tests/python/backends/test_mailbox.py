@@ -4,7 +4,7 @@ them."""
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.backends.dask.mailbox import Mailbox, Parcel
+from treemill.backends.dask.messages import Mailbox, Parcel
 
 ACTIONS = st.lists(st.tuples(st.sampled_from(["put", "send", "arrive", "lose"]), st.integers(0, 7)))
 

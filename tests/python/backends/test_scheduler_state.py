@@ -9,7 +9,6 @@ import random
 
 import pytest
 from treemill.backends.base import Heartbeat
-from treemill.backends.dask.mailbox import Mailbox
 from treemill.backends.dask.merger import Merger, RefusedByMerger
 from treemill.backends.dask.messages import (
     Act,
@@ -20,6 +19,7 @@ from treemill.backends.dask.messages import (
     Hold,
     Limits,
     Loaded,
+    Mailbox,
     PassRequest,
     PassUpdate,
     Recall,

@@ -1,7 +1,6 @@
 """A process of a cluster in which something of ours fails: it is told, and the process goes on."""
 
-from treemill.backends.dask.mailbox import Parcel
-from treemill.backends.dask.messages import Crashed, Drop, End, Hold
+from treemill.backends.dask.messages import Crashed, Drop, End, Hold, Parcel
 from treemill.backends.dask.scheduler_state import SchedulerState
 from treemill.backends.dask.worker_agent import WorkerAgent
 from treemill.errors import WorkerError

@@ -14,20 +14,86 @@ from typing import ClassVar, Protocol
 
 from ...errors import ChangedError, QueryError, UnsupportedError, WorkerError
 from ...scheduling import Coverage, Monitored, Ranges, Sizing
-from ...workers.task import OneStateTask, States, Task
+from ...workers.task import OneStateTask, States, Task, pickled
 from ...workers.workload import Partial
 from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, worker_error
 from ..checkpoint_writer import CheckpointWriter
 from ..merged_partial import MergedPartial
-from ..pickled import pickled
 from ..remembered_partial import RememberedPartial
 from .messages import HeldPartial, Limits, PassEnded, PassRequest, PassUpdate
 from .ownership import fingerprint
 from .resumption import Resumption, checkpoint_name, into
 from .scheduler_client import PartialLost, SchedulerClient
-from .waiting_words import WaitingWords
 
-__all__ = ["DaskPass"]
+__all__ = ["DaskPass", "WaitingWords"]
+
+# What a user who waits for a cluster that does nothing is told: it has no workers, or its scheduler
+# does not answer. Pure.
+
+_NO_WORKERS = 3.0
+"""Seconds without a worker after which that is said."""
+_SILENT = 10.0
+"""Seconds without an answer of the scheduler after which that is said. A session asks it twice a
+second."""
+_SAY_AGAIN = 30.0
+"""Seconds after which it is said again."""
+
+
+class WaitingWords:
+    """When something is to be said, and what."""
+
+    def __init__(self, address: str, wait: float, began: float) -> None:
+        """`address` of the scheduler. `wait`: seconds after which a query without a worker is given
+        up."""
+        self._address = address
+        self._wait = wait
+        self._heard = began
+        self._alone: float | None = began
+        self._said: float | None = None  # when it was said last
+
+    def hear(self, now: float, alone: bool) -> None:
+        """The scheduler has answered. `alone`: the query needs workers and has none."""
+        if now - self._heard > _SILENT or not alone:
+            self._said = None
+        self._heard = now
+        if not alone:
+            self._alone = None
+        elif self._alone is None:
+            self._alone = now
+
+    def due(self, now: float) -> str | None:
+        """What is to be said now, if anything.
+
+        >>> words = WaitingWords("tcp://there:8786", 300.0, began=0.0)
+        >>> words.hear(2.9, alone=True)
+        >>> words.due(2.9)
+        >>> words.due(3.1)[:37]
+        'no workers at tcp://there:8786 yet, a'
+        >>> words.due(12.0)
+        >>> words.due(33.5)[:50]
+        'the scheduler tcp://there:8786 has not answered fo'
+        """
+        words = self._words(now)
+        if words is None or (self._said is not None and now - self._said < _SAY_AGAIN):
+            return None
+        self._said = now
+        return words
+
+    def _words(self, now: float) -> str | None:
+        silent = now - self._heard
+        if silent > _SILENT:
+            return (
+                f"the scheduler {self._address} has not answered for {silent:.0f} s: check whether "
+                "its process is stopped or overloaded, and whether the network works"
+            )
+        if self._alone is None or now - self._alone <= _NO_WORKERS:
+            return None
+        return (
+            f"no workers at {self._address} yet, after {now - self._alone:.0f} s: start some, or "
+            "find in their logs why they do not come; the query ends after "
+            f"{self._wait:g} s without a worker (wait= of connect())"
+        )
+
 
 # What a pass on a cluster has merged, as this process gets it: from the workers that hold it, and
 # what a checkpoint had before. Knows no end of the pass: `DaskPass` says when to fetch the

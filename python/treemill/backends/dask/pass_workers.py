@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from ..._system.memory import said_bytes
-from ...errors import TreemillError, WorkerError
+from ...errors import TreemillError, WorkerError, portable
 from ...frozen import replaced
 from ...scheduling import (
     Commit,
@@ -47,7 +47,6 @@ from ...workers.task import OneStateTask, Task
 from ...workers.worker import Worker
 from ...workers.workload import Partial
 from ..base import Heartbeat
-from ..pickled import portable
 from .memory_limits import Over
 from .merger import Merger, RefusedByMerger, Unreachable
 from .messages import (

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from ...errors import QueryError
 from ...frozen import replaced
 from ...scheduling import Blame, Coverage, Grant, Monitored, Rules, Turns
-from .mailbox import Mailbox, Parcel
 from .messages import (
     AdmittedThreads,
     HeldPartial,
     Listed,
+    Mailbox,
     OverMemory,
+    Parcel,
     PassEnded,
     PassRequest,
     PassUpdate,

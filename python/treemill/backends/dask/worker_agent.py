@@ -18,12 +18,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
+from ...errors import portable
 from ...scheduling import Ranges
-from ..pickled import portable
-from .mailbox import Mailbox, Parcel
 from .memory_limits import Over, watch
 from .merger import RefusedByMerger
-from .messages import Act, Begin, Crashed, Drop, End, Fetch, Hold, Recall, RecallFrom
+from .messages import (
+    Act,
+    Begin,
+    Crashed,
+    Drop,
+    End,
+    Fetch,
+    Hold,
+    Mailbox,
+    Parcel,
+    Recall,
+    RecallFrom,
+)
 from .pass_workers import Handed, PassWorkers, Read
 from .worker_activity import ProcessActivity, activity
 

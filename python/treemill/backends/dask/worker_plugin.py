@@ -22,9 +22,8 @@ from distributed.protocol.serialize import to_serialize
 from ...errors import UnsupportedError, traceback_of
 from ...scheduling import Ranges
 from . import dask_logs
-from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
-from .messages import Version
+from .messages import Parcel, Version
 from .pass_workers import Handed, Read
 from .worker_agent import WorkerAgent
 
@@ -279,7 +278,7 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
 
 
 def _portable(error: BaseException, address: str) -> bytes:
-    from ..pickled import portable  # start-up
+    from ...errors import portable  # start-up
 
     if isinstance(error, RefusedByMerger):
         return pickle.dumps(error)

@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from functools import singledispatchmethod
 from typing import IO
 
+from ...errors import portable
 from ...workers.task import Task
-from ..pickled import portable
 from .messages import (
     Channel,
     DropTask,

@@ -22,9 +22,8 @@ from queue import Empty, SimpleQueue
 from typing import Protocol
 
 from ...errors import WorkerError
-from ...workers.task import Task
+from ...workers.task import Task, pickled
 from ..coordinated_pass import leave_behind
-from ..pickled import pickled
 from .messages import (
     Channel,
     DropTask,

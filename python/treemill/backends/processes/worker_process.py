@@ -25,7 +25,7 @@ from typing import NoReturn
 from ..._system.cache import turn_off
 from ..._system.memory import limit, private_bytes
 from ..._system.process import close_servers
-from ...errors import traceback_of
+from ...errors import portable, traceback_of
 from ...frozen import replaced
 from ...scheduling import (
     Event,
@@ -42,7 +42,6 @@ from ...workers.task import OneStateTask, Task
 from ...workers.worker import Worker
 from ...workers.workload import Partial
 from ..base import Heartbeat
-from ..pickled import portable
 from .messages import Channel, Hand, WorkerCrashed
 
 __all__ = ["run"]
