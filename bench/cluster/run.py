@@ -1,6 +1,6 @@
 """`python -m bench cluster`: an analysis on two Dask workers by treemill, by coffea and by
-distributed RDataFrame, with even and uneven loads; what treemill's protocol costs. Writes
-`bench/results/<date>-<machine>-cluster.{json,md}`.
+distributed RDataFrame, with even and uneven loads; what treemill's protocol costs; what users get
+who share a cluster. Writes `bench/results/<date>-<machine>-cluster.{json,md}`.
 """
 
 import argparse
@@ -16,12 +16,12 @@ from ..measured import Row, ratios
 from ..options import Options
 from ..publish import say
 from ..sessions.reading import copies
-from . import protocol
+from . import protocol, shared
 from .contestants import CONTESTANTS, NAMES, Answer
 from .watching import Watch, slowed
 
 _LOADS = ("even", "uneven", "slowed")
-_PARTS = (*_LOADS, "latency", "connecting", "throughput")
+_PARTS = (*_LOADS, "latency", "connecting", "throughput", "shared")
 _WORKERS = 2
 _LEGEND = """\
 All contestants run in the same two worker processes of one thread, which were started before and
@@ -42,6 +42,7 @@ cluster* take less time than any message. *Dask's profilers off*:
 `distributed.worker.profile.enabled`, `distributed.admin.tick` and
 `distributed.worker.memory.monitor-interval`; by default Dask looks at each worker process 150 times
 a second, also while it is idle. Each worker has as many packets, however many workers there are.
+*beside a long one*, *users at once*: selectors that sleep, of users with sessions of their own.
 ✓ the goal is reached, ✗ it is not; no mark: no goal.
 """
 
@@ -164,3 +165,8 @@ def _protocol(chosen: argparse.Namespace, large: Path) -> Iterator[Row]:
         sizes = sizes if quick else [size for size in sizes if size >= min(8, chosen.workers)]
         nap = protocol.many_packets(chosen.data, 2_000 if quick else 40_000)
         yield from protocol.throughput(sizes, path, nap, rounds)
+    if "shared" in chosen.parts:
+        work = protocol.many_packets(chosen.data, 40_000 if quick else 800_000)
+        with protocol.cluster(2 if quick else 4) as client:
+            yield from shared.beside_a_long_one(client, work, 5 if quick else 100)
+            yield from shared.together(client, work, rounds)

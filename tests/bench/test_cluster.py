@@ -67,3 +67,11 @@ def test_a_process_that_computes_is_not_idle_and_goes_on_after_it_was_slowed():
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+@pytest.mark.slow
+def test_users_who_share_a_cluster(tmp_path):
+    rows = quick_run(tmp_path, "--parts", "shared")
+    assert rows["a short query beside a long one of another user"] > 0
+    assert rows["the same, 99th percentile"] > 0
+    assert rows["throughput of users together against one alone"] > 0
