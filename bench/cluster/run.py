@@ -166,7 +166,7 @@ def _protocol(chosen: argparse.Namespace, large: Path) -> Iterator[Row]:
         nap = protocol.many_packets(chosen.data, 2_000 if quick else 40_000)
         yield from protocol.throughput(sizes, path, nap, rounds)
     if "shared" in chosen.parts:
-        work = protocol.many_packets(chosen.data, 40_000 if quick else 800_000)
+        work = protocol.many_packets(chosen.data, 40_000 if quick else 400_000)
         with protocol.cluster(2 if quick else 4) as client:
             yield from shared.beside_a_long_one(client, work, 5 if quick else 100)
             yield from shared.together(client, work, rounds)

@@ -51,7 +51,7 @@ def beside_a_long_one(client: Any, path: str, queries: int) -> Iterator[Row]:
             other.run(_sleeps, events, chunksize=2_000, progress=False)
 
     short()
-    alone = [short() for _ in range(queries)]
+    alone = [short() for _ in range(max(queries // 5, 3))]
     with ThreadPoolExecutor(1) as beside:
         running = beside.submit(long)
         short()

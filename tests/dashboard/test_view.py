@@ -41,6 +41,32 @@ def test_samples_are_few_and_lose_no_events(steps, most):
         assert series["megabytes"] == pytest.approx(events * 3e-6)
 
 
+@given(
+    pause=st.floats(0.5, 5),
+    words=st.integers(3, 20),
+    workers=st.integers(1, 4),
+)
+def test_rates_are_spread_over_the_time_of_a_packet(pause, words, workers):
+    """Each worker tells of a packet of 100 events at its end, all at the same time."""
+    samples, every = Samples(), 0.25
+    for at in range(int(words * pause / every) + 1):
+        now = at * every
+        samples.add(progress(now, 100 * workers * int(now / pause + 1e-9)))
+    rates = np.array(samples.series(pause)["events"])
+    assert rates.min() > 0, "no saw-teeth"
+    assert rates == pytest.approx(100 * workers / pause, rel=every / pause + 0.05)
+    assert np.ptp(samples.series()["events"]) > 100 * workers / pause
+
+
+def test_a_start_without_a_word_has_no_rate():
+    samples = Samples()
+    for at in range(100):
+        samples.add(progress(at, 100 * max(at - 49, 0)))
+    rates = samples.series(3.0)["events"]
+    assert rates[:45] == [0.0] * 45
+    assert rates[52:] == pytest.approx([100.0] * 47)
+
+
 def test_another_pass_begins_anew():
     samples = Samples()
     for each in [progress(1, 10), progress(2, 20), progress(3, 5), progress(4, 15)]:

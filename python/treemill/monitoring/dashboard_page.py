@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -264,17 +265,7 @@ class Samples:
     def series(self, packet: float = 0.0) -> dict[str, list[float]]:
         """Columns of equal lengths: seconds since the query's start, events per second, 10^6 bytes
         per second, workers. Rates are those since the sample before. `packet`: seconds of a packet,
-        on average: what is told at its end has been done during so long a time.
-
-        >>> samples = Samples()
-        >>> for second in range(9):  # a packet of 40 events ends every four seconds
-        ...     done = second // 4 * 40
-        ...     samples.add(Progress("processing", done, 80, 0, 0, float(second), 1, float(second)))
-        >>> samples.series()["events"]
-        [0.0, 0.0, 0.0, 40.0, 0.0, 0.0, 0.0, 40.0]
-        >>> samples.series(4.0)["events"]
-        [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0]
-        """
+        on average: what is told at its end has been done during so long a time."""
         times = [kept[0] for kept in self._kept]
         events = _spread(times, [kept[1] for kept in self._kept], packet)
         megabytes = _spread(times, [kept[2] / 1e6 for kept in self._kept], packet)
@@ -287,18 +278,41 @@ class Samples:
 
 
 def _spread(times: Sequence[float], sums: Sequence[float], packet: float) -> list[float]:
-    """The rates between these times, if each increase of the sums took `packet` seconds before it.
-    Of the last ones, of which not all is told yet, the rate is that of the last whole packet."""
-    rates, last = [], len(times) - 1
+    """The rates between these times. What is told at a time has been done since the word before,
+    the first of it within `packet` seconds; and a packet takes `packet` seconds.
+
+    >>> _spread([0, 1, 2, 3, 4], [0, 0, 40, 40, 80], packet=0)
+    [0.0, 40.0, 0.0, 40.0]
+    >>> _spread([0, 1, 2, 3, 4], [0, 0, 40, 40, 80], packet=2)
+    [20.0, 20.0, 20.0, 20.0]
+    """
+    last = len(times) - 1
+    if packet <= 0.0:
+        return [
+            (sums[at + 1] - sums[at]) / max(times[at + 1] - times[at], 1e-6) for at in range(last)
+        ]
+    told = [at for at in range(1, last + 1) if sums[at] > sums[at - 1]]
+    if not told:
+        return [0.0] * max(last, 0)
+    first = max(times[told[0]] - packet, times[0])
+    knots = [(first, sums[told[0] - 1]), *((times[at], sums[at]) for at in told)]
+    end, rates = knots[-1][0], []
     for at in range(last):
-        upto = at + 1
-        while upto < last and times[upto] < times[at] + packet - 1e-9:
-            upto += 1
-        start = at
-        while start > 0 and times[upto] - times[start] < packet - 1e-9:  # near the end
-            start -= 1
-        rates.append((sums[upto] - sums[start]) / max(times[upto] - times[start], 1e-6))
+        # Of the last ones, of which not all is told yet, the rate is that of the last packet.
+        start = min(times[at], max(end - packet, first))
+        upto = min(max(times[at + 1], start + packet), end)
+        done = _between(knots, upto) - _between(knots, start)
+        rates.append(done / max(upto - start, 1e-6))
     return rates
+
+
+def _between(knots: Sequence[tuple[float, float]], time: float) -> float:
+    """The sum at this time, on the straight line between its neighbours."""
+    at = bisect_right(knots, (time, math.inf))
+    if at in (0, len(knots)):
+        return knots[0 if at == 0 else -1][1]
+    (before, low), (after, high) = knots[at - 1], knots[at]
+    return low + (high - low) * (time - before) / max(after - before, 1e-9)
 
 
 # A histogram as plain numbers for the page: one or two axes, numbers or categories. Pure.

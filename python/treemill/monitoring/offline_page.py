@@ -115,7 +115,7 @@ def figures(summary: TraceSummary) -> list[list[Panel]]:
     return [
         [
             against("entries per second", "entries/s", entries),
-            against("bytes read", "MB/s", read),
+            *([against("bytes read", "MB/s", read)] if any(read) else []),
             against("workers at a packet", "workers", active),
         ],
         [

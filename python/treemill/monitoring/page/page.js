@@ -64,10 +64,11 @@ function pick(names, figure) {
   box.hidden = names.length < 2;
   at("histogram-title").textContent = names.length < 2 ? (figure ? figure.title : "") : "";
   const there = [...box.options].map((option) => option.value);
-  if (JSON.stringify(there) !== JSON.stringify(names)) {
-    box.replaceChildren(...names.map((name) => new Option(name, name)));
+  const wanted = figure ? names : ["", ...names];
+  if (JSON.stringify(there) !== JSON.stringify(wanted)) {
+    box.replaceChildren(...wanted.map((name) => new Option(name || "Show a histogram", name)));
   }
-  if (figure) box.value = figure.title;
+  box.value = figure ? figure.title : "";
 }
 
 function charts(query) {
@@ -178,7 +179,8 @@ function whatIsShown(query) {
   at("trace").href = address("trace", { query: query.id });
   numbers(query);
   pick(query.histograms, query.figure);
-  at("histogram-box").hidden = !query.figure;
+  at("histogram-box").hidden = !query.figure && query.histograms.length < 2;
+  at("histogram").hidden = !query.figure;
   if (query.figure) histogramOf("histogram", query.figure, 300);
   charts(query);
   at("work").hidden = !query.work;
