@@ -10,7 +10,7 @@ from .. import remembering
 from ..protocol import REPOSITORY
 
 EXAMPLE = REPOSITORY / "examples" / "agc"
-sys.path.insert(0, str(EXAMPLE))
+sys.path[:0] = [str(EXAMPLE), str(EXAMPLE.parent)]
 
 
 class Program:

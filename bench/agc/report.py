@@ -74,7 +74,8 @@ def _lines(rival: Rival) -> int:
     program = f"{rival.variant.partition(':')[0]}.py"
     programs = [*compare.PROGRAMS.values(), *compare.TREES.values()]
     (sources,) = (of for _, of in programs if of[0] == program)
-    return sum(compare.lines_of_code(EXAMPLE / source) for source in sources)
+    lines_of_code = importlib.import_module("side_by_side").lines_of_code
+    return sum(lines_of_code(EXAMPLE / source) for source in sources)
 
 
 def verdicts(cells: Sequence[Cell]) -> list[Verdict]:

@@ -43,8 +43,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def unlike(one: list[float], other: list[float]) -> list[int]:
-    """Bins that differ, and that single precision does not explain: examples/agc/compare.py."""
-    found, explained = importlib.import_module("compare").differences(one, other)
+    """Bins that differ, and that single precision does not explain: examples/side_by_side.py."""
+    found, explained = importlib.import_module("side_by_side").differences(one, other)
     return [-1] * (found - explained)
 
 

@@ -12,7 +12,8 @@ AGC = Path(__file__).parents[2] / "examples" / "agc"
 
 @pytest.fixture(scope="module")
 def compare():
-    spec = importlib.util.spec_from_file_location("agc_compare", AGC / "compare.py")
+    path = AGC.parent / "side_by_side.py"
+    spec = importlib.util.spec_from_file_location("side_by_side", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
