@@ -118,6 +118,7 @@ def measured(folder, programs, sources_in, rounds=1, runner=run):
     for _ in range(1 + rounds):
         for title, (_, sources) in programs.items():
             found[title].append(runner(sources_in / sources[0], folder))
+            print(f"{title}: {found[title][-1][0]:.1f} s", file=sys.stderr, flush=True)
     print("| program | lines | seconds | from-to | processor's | peak MB |")
     print("|---|--:|--:|--:|--:|--:|")
     for title, (_, sources) in programs.items():
