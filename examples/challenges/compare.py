@@ -1,5 +1,5 @@
 """An integration challenge in treemill and in coffea, in turn: `python
-examples/challenges/compare.py atlas FOLDER`.
+examples/challenges/compare.py atlas FOLDER`, or `cms`.
 
 Runs both programs on the files of its `generate.py`, compares all histograms bin by bin, and prints
 lines of code, time and memory, with medians of `--rounds`. Each program has one thread or process
@@ -30,7 +30,7 @@ def on_one_core(program, folder):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("challenge", choices=["atlas"])
+    parser.add_argument("challenge", choices=["atlas", "cms"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--dask", type=int, metavar="WORKERS", help="on a cluster of so many")

@@ -1,4 +1,4 @@
-"""examples/challenges: treemill and coffea fill the same bins on small
+"""examples/challenges: treemill and coffea fill the same bins and keep the same events, on small
 files of the challenges' shape.
 """
 
@@ -8,15 +8,22 @@ import sys
 from pathlib import Path
 
 import pytest
+import uproot
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FEW = {
     "atlas": ({"SAMPLES": ("ttbar", "data")}, {"events": 300, "share": 0.02}),
+    "cms": (
+        {"SAMPLES": ("signal", "data"), "YEARS": ("2017",)},
+        {"events": 2000, "share": 0.04},
+    ),
 }
 """Of what the files are made, and how large."""
 HISTOGRAMS = {
     # Of two regions: the simulation with 7 sources, up and down, and data.
     "atlas": 2 * (1 + 2 * 7 + 1),
+    # The same with 13 sources.
+    "cms": 2 * (1 + 2 * 13 + 1),
 }
 
 
@@ -71,3 +78,16 @@ def test_the_same_bins(side_by_side, challenge, folder):
     assert len(filled) > 0.7 * len(ours)
     assert any((ours[name] != ours[name.removesuffix("up") + "down"]).any()
                for name in ours if name.endswith("up"))  # fmt: skip
+
+
+def test_the_same_skims(challenge, folder):
+    ours, theirs = (
+        sorted(
+            (entry["run"], entry["event"], *entry["Jet_pt"])
+            for path in folder.glob(pattern)
+            for entry in uproot.open(path)["Events"].arrays(["run", "event", "Jet_pt"]).tolist()
+        )
+        for pattern in ("skim_*.root", "coffea_skim_*.root")
+    )
+    assert bool(ours) == (challenge == "cms")
+    assert ours == theirs
