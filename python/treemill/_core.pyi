@@ -240,6 +240,8 @@ class Query:
         partial: Partial | None,
         control: Control,
         constants: Sequence[Sequence[tuple[str, bool | int | float | str]]] = ...,
+        beside: Beside | None = None,
+        pieces: Sequence[Sequence[Sequence[tuple[str, str, int, int, int]]]] = ...,
     ) -> tuple[
         Partial | None,
         list[
@@ -247,6 +249,7 @@ class Query:
                 int,
                 int,
                 list[tuple[int, list[tuple[int, list[Column]]]]],
+                list[tuple[tuple[int, int, tuple[int, int, int, int]], str | None]],
                 tuple[int, tuple[int, ...]],
                 tuple[int, int, tuple[int, int, int, int]],
                 str | None,
@@ -254,6 +257,16 @@ class Query:
         ],
         str,
     ]: ...
+
+@final
+class Beside:
+    """What small files have beside their own columns, alike in all of them."""
+
+    def __new__(
+        cls,
+        defaults: Sequence[tuple[str, Column | None, bool, str | None]],
+        friends: Sequence[Sequence[tuple[str, str, Column, bool, str | None, bool]]],
+    ) -> Self: ...
 
 @final
 class Bound:
@@ -375,6 +388,16 @@ class Stored:
 def changed_files(
     seen: Sequence[tuple[str, tuple[int, int, tuple[Hashable, ...]]]],
 ) -> list[int]: ...
+def look_at_files(
+    files: Sequence[tuple[str, str]], unordered: str
+) -> list[
+    tuple[
+        tuple[int, tuple[int, ...]],
+        tuple[int, int, tuple[int, int, int, int]],
+        str | None,
+        bool,
+    ]
+]: ...
 def cache_limit() -> int: ...
 def set_cache_limit(limit: int) -> None: ...
 def cache_held() -> int: ...

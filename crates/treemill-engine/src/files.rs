@@ -1,8 +1,9 @@
 //! Small files, or small parts of them, one after another, in one call: what opening, binding and one packet cost each is
 //! then all that they cost. What is unusual about a file is the caller's: the files before it are done, and it is left alone.
 
+use crate::beside::{Beside, OpenPiece, Piece};
 use crate::limits::WHOLE_FILE;
-use crate::{Bound, Catalog, Constant, Control, EngineError, Foreign, Specification};
+use crate::{Bound, Catalog, Constant, Control, EngineError, Specification};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ pub struct Part<'p> {
     pub stop: Option<u64>,
     /// What all its entries have in columns that the table has not.
     pub constants: &'p [(String, Constant)],
+    /// What is joined to its entries, of each friend.
+    pub friends: &'p [Vec<Piece>],
 }
 
 /// Rows of bookings, by their numbers, that were selected from one entry on.
@@ -66,9 +69,27 @@ pub struct Done {
     /// First entries of its clusters.
     pub clusters: Vec<u64>,
     /// What the file was when it was opened, and when it was read.
+    pub is: Is,
+    /// What the files of the part's pieces were, friend by friend.
+    pub friends: Vec<Is>,
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Is {
+    /// How it is known from what it was before.
     pub identity: Identity,
     /// The number that the file got when it was made.
     pub uuid: Option<[u8; 16]>,
+}
+
+/// A file that was looked at.
+#[derive(Debug)]
+pub struct Looked {
+    /// Its table.
+    pub table: Table,
+    /// What it is.
+    pub is: Is,
 }
 
 /// Why a call has ended.
@@ -96,13 +117,24 @@ pub struct Run {
     pub ended: Ended,
 }
 
+/// Looks at the tables of these files, of which each is its address and the name of the table, up to the first one that is
+/// not near or is unusual.
+pub fn look<'p>(
+    files: &dyn Files,
+    parts: impl IntoIterator<Item = (&'p str, &'p str)>,
+) -> impl Iterator<Item = Looked> {
+    let parts = parts.into_iter();
+    parts.map_while(|(path, table)| plain(files, path, table).ok().flatten())
+}
+
 /// Runs a query over files, one after another, and adds them to the partial, which is made if there is none.
-/// Files that need more than the query, their own tables and their constants are refused: distant ones, those with friends or
-/// aliases, those whose tables have columns of their constants' names, and those that may still be written to.
+/// Files that need more than the query, their own tables and what is `beside` these are refused: distant ones, those that
+/// record friends or aliases, those whose tables have columns of their constants' names, and those that may still be written to.
 pub fn run_files<'p>(
     specification: &Specification,
     files: &dyn Files,
     parts: impl IntoIterator<Item = Part<'p>>,
+    beside: &Beside,
     turn: Turn,
     mut partial: Option<&mut Partial>,
     control: &Control,
@@ -110,36 +142,18 @@ pub fn run_files<'p>(
     let began = Instant::now();
     let (mut made, mut done) = (None, Vec::new());
     let mut ended = Ended::Well;
+    let mut last = None;
     for part in parts {
         if control.stopped() || (!done.is_empty() && began.elapsed() >= turn.time) {
             break;
         }
-        let Ok(Some((table, identity, uuid))) = plain(files, part) else {
+        let Some(prepared) = prepared(specification, files, part, beside, turn, &mut last) else {
             ended = Ended::Refused;
             break;
         };
-        let clusters = table.clusters();
-        let table_entries = table.entries();
-        let stop = part.stop.unwrap_or(table_entries).min(table_entries);
-        let entries = stop.saturating_sub(part.first);
-        if entries > turn.most_entries {
-            ended = Ended::Refused;
-            break;
-        }
-        let catalog = Catalog::new(table);
-        let has = |name: &String| {
-            let mut fields = catalog.schema().fields.iter();
-            fields.any(|field| field.name == *name || field.also.contains(name))
-        };
-        if part.constants.iter().any(|(name, _)| has(name)) {
-            ended = Ended::Refused;
-            break;
-        }
-        let constants = (!part.constants.is_empty()).then(|| Foreign::of_constants(part.constants));
-        let Ok(bound) = Bound::new(specification, &catalog, constants, None) else {
-            ended = Ended::Refused;
-            break;
-        };
+        let Prepared {
+            bound, table, is, ..
+        } = prepared;
         let partial = match &mut partial {
             Some(partial) => &mut **partial,
             None => made.get_or_insert_with(|| bound.query().partial()),
@@ -150,7 +164,7 @@ pub fn run_files<'p>(
             ended = Ended::Refused;
             break;
         }
-        let span = part.first..part.first.saturating_add(entries);
+        let span = part.first..part.first.saturating_add(prepared.entries);
         let (reached, rows) = match run(&bound, span, partial, control, has_rows) {
             Ok(run) => run,
             Err(error) => {
@@ -158,19 +172,23 @@ pub fn run_files<'p>(
                 break;
             }
         };
-        if files.identity(part.path) != Some(identity) {
-            let what = format!("{} was written to while it was read", part.path);
+        let pieces = part.friends.iter().flatten().zip(&prepared.friends);
+        let mut looked = pieces.map(|(piece, is)| (piece.path.as_str(), is));
+        let own = (part.path, &is);
+        let has_changed = |&(path, is): &(&str, &Is)| files.identity(path) != Some(is.identity);
+        if let Some((path, _)) = [own].into_iter().chain(&mut looked).find(has_changed) {
+            let what = format!("{path} was written to while it was read");
             ended = Ended::Failed(EngineError::Misfit(what));
             break;
         }
         done.push(Done {
-            entries,
+            entries: prepared.entries,
             reached: reached.saturating_sub(part.first),
             rows,
-            table_entries,
-            clusters,
-            identity,
-            uuid,
+            table_entries: table.entries(),
+            clusters: table.clusters(),
+            is,
+            friends: prepared.friends,
         });
         if partial.is_full() {
             ended = Ended::Full;
@@ -178,6 +196,80 @@ pub fn run_files<'p>(
         }
     }
     Run { made, done, ended }
+}
+
+/// A part that can be run.
+struct Prepared {
+    bound: Bound,
+    table: Table,
+    entries: u64,
+    is: Is,
+    friends: Vec<Is>,
+}
+
+/// The file of a piece that was opened last, by its address and the table's name.
+type Last = Option<(String, String, Table, Is)>;
+
+/// The query bound to the file of a part; `None` if the part is the caller's.
+fn prepared(
+    specification: &Specification,
+    files: &dyn Files,
+    part: Part<'_>,
+    beside: &Beside,
+    turn: Turn,
+    last: &mut Last,
+) -> Option<Prepared> {
+    let Looked { table, is } = plain(files, part.path, part.table).ok()??;
+    let stop = part.stop.unwrap_or(table.entries()).min(table.entries());
+    let entries = stop.saturating_sub(part.first);
+    if entries > turn.most_entries {
+        return None;
+    }
+    let mut friends = Vec::new();
+    let mut pieces = Vec::with_capacity(part.friends.len());
+    for friend in part.friends {
+        let mut open = Vec::with_capacity(friend.len());
+        for piece in friend {
+            let (table, is) = opened(files, piece, last)?;
+            friends.push(is);
+            open.push(OpenPiece {
+                table,
+                first: piece.first,
+                entries: piece.entries.clone(),
+            });
+        }
+        pieces.push(open.into());
+    }
+    let catalog = Catalog::new(table.clone());
+    let has = |name: &String| {
+        let mut fields = catalog.schema().fields.iter();
+        fields.any(|field| field.name == *name || field.also.contains(name))
+    };
+    if part.constants.iter().any(|(name, _)| has(name)) {
+        return None;
+    }
+    let columns = Arc::new(beside.columns(&table, part.constants, pieces)?);
+    let bound = Bound::new(specification, &catalog, columns.foreign(), None).ok()?;
+    columns.fits(bound.query()).then_some(Prepared {
+        bound,
+        table,
+        entries,
+        is,
+        friends,
+    })
+}
+
+/// The table of a piece. Those of files that follow one another often lie in one.
+fn opened(files: &dyn Files, piece: &Piece, last: &mut Last) -> Option<(Table, Is)> {
+    if let Some((path, name, table, is)) = last
+        && *path == piece.path
+        && *name == piece.table
+    {
+        return Some((table.clone(), *is));
+    }
+    let Looked { table, is } = plain(files, &piece.path, &piece.table).ok()??;
+    *last = Some((piece.path.clone(), piece.table.clone(), table.clone(), is));
+    Some((table, is))
 }
 
 /// Runs entries until the last one, or until the control is stopped: where it ends because rows have filled their room, these
@@ -207,13 +299,9 @@ fn run(
     Ok((at, taken))
 }
 
-/// The table of a file, if there is nothing unusual about it, with what the file is, and its number.
-#[expect(clippy::type_complexity)]
-fn plain(
-    files: &dyn Files,
-    part: Part<'_>,
-) -> Result<Option<(Table, Identity, Option<[u8; 16]>)>, ReadError> {
-    let source = files.open(part.path).map_err(ReadError::source)?;
+/// The table of a file, if there is nothing unusual about it.
+fn plain(files: &dyn Files, path: &str, table: &str) -> Result<Option<Looked>, ReadError> {
+    let source = files.open(path).map_err(ReadError::source)?;
     let is_usual = |known: &Identity| source.costs().is_near() && has_usual_times(known);
     let Some(identity) = source.identity().filter(is_usual) else {
         return Ok(None);
@@ -223,12 +311,14 @@ fn plain(
         false => source,
     };
     let file = File::open(source)?;
-    let table = file.table(part.table)?;
+    let table = file.table(table)?;
     let is_plain = match &table {
         Table::Tree(tree) => tree.tree().friends.is_empty() && tree.tree().aliases.is_empty(),
         Table::NTuple(_) => true,
     };
-    Ok(is_plain.then(|| (table, identity, file.uuid())))
+    let uuid = file.uuid();
+    let is = Is { identity, uuid };
+    Ok(is_plain.then_some(Looked { table, is }))
 }
 
 /// Whether a file was changed in the years in which callers count nanoseconds in 64 bits.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod arrow_types;
+mod beside;
 mod bound;
 mod catalog;
 mod columns;
@@ -23,11 +24,12 @@ mod specification;
 mod stages;
 mod tree_columns;
 
+pub use beside::{Beside, DefaultColumn, DefaultValue, FriendColumn, Piece};
 pub use bound::Bound;
 pub use catalog::Catalog;
 pub use control::Control;
 pub use error::{Cause, EngineError, EngineErrorKind};
-pub use files::{Done, Ended, Files, Part, Rows, Run, Turn, run_files};
+pub use files::{Done, Ended, Files, Is, Looked, Part, Rows, Run, Turn, look, run_files};
 pub use functions::{correction, corrections, model, model_output};
 pub use listing::{Described, Listed};
 pub use provided::{Constant, Foreign, Provider};

@@ -32,3 +32,5 @@ pub(crate) const BLIND_SHARE: f64 = 0.2;
 pub(crate) const USELESS: f64 = 2.0;
 /// The weight of all earlier packets beside the next one, in the share of bytes that were needed.
 pub(crate) const REMEMBERED_SHARE: f64 = 0.7;
+/// Items of the lists that stand for a column that a small file lacks, at most.
+pub(crate) const DEFAULT_ITEMS: i32 = 1 << 24;

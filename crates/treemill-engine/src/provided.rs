@@ -15,7 +15,7 @@ use std::sync::Arc;
 use treemill_query::Field;
 
 /// Key of a field's metadata: the name of the column that counts a list's items.
-const COUNTER: &str = "treemill.counter";
+pub(crate) const COUNTER: &str = "treemill.counter";
 
 /// Gives values of columns that the core does not read itself. Called by any number of threads.
 pub trait Provider: Send + Sync {
@@ -59,18 +59,6 @@ impl Foreign {
         Self { provider, schema }
     }
 
-    /// Columns of which all entries have one value.
-    pub(crate) fn of_constants(constants: &[(String, Constant)]) -> Self {
-        let field = |(name, value): &(String, Constant)| {
-            ArrowField::new(name, value.array(0).data_type().clone(), false)
-        };
-        let fields: Vec<ArrowField> = constants.iter().map(field).collect();
-        Self::new(
-            Box::new(Constants(constants.to_vec())),
-            Arc::new(Schema::new(fields)),
-        )
-    }
-
     /// The columns, in the schema's order.
     pub(crate) fn fields(&self) -> impl Iterator<Item = Field> {
         self.schema.fields().iter().map(|field| {
@@ -96,7 +84,7 @@ impl Foreign {
 }
 
 impl Constant {
-    fn array(&self, entries: usize) -> ArrayRef {
+    pub(crate) fn array(&self, entries: usize) -> ArrayRef {
         match self {
             Constant::Bool(value) => Arc::new(BooleanArray::from(vec![*value; entries])),
             Constant::Signed(value) => Arc::new(Int64Array::from_value(*value, entries)),
@@ -107,18 +95,6 @@ impl Constant {
                 Arc::new(LargeStringArray::from_iter_values(values))
             }
         }
-    }
-}
-
-/// Constants by their names.
-struct Constants(Vec<(String, Constant)>);
-
-impl Provider for Constants {
-    fn read(&self, name: &str, entries: Range<u64>) -> Result<ArrayRef, Cause> {
-        let found = self.0.iter().find(|(known, _)| known == name);
-        let (_, value) = found.ok_or_else(|| format!("there is no constant {name}"))?;
-        let count = entries.end.saturating_sub(entries.start);
-        Ok(value.array(usize::try_from(count)?))
     }
 }
 

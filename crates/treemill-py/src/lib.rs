@@ -3,6 +3,7 @@
 //! treemill-engine has the two meet.
 
 mod arrow;
+mod beside;
 mod bins;
 mod bridge;
 mod building;
@@ -24,6 +25,7 @@ mod own_functions;
 mod partial;
 mod query;
 mod remote;
+mod small_files;
 mod stored;
 
 use pyo3::prelude::*;
@@ -43,6 +45,8 @@ mod _core {
     const LEAST_ENTRIES: u64 = treemill_read::plan::LEAST_ENTRIES;
     #[pymodule_export]
     use crate::arrow::Column;
+    #[pymodule_export]
+    use crate::beside::Beside;
     #[pymodule_export]
     use crate::bins::Bins;
     #[pymodule_export]
@@ -75,6 +79,8 @@ mod _core {
         remote_leave, remote_list, remote_release, remote_schemes, remote_stat, remote_stats,
         switch_off,
     };
+    #[pymodule_export]
+    use crate::small_files::look_at_files;
     #[pymodule_export]
     use crate::stored::Stored;
 

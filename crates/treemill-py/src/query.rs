@@ -1,20 +1,19 @@
 //! Queries: bound to trees, run over packets of them, detached from the GIL.
 
-use crate::arrow::Column;
+use crate::beside::{Beside, PieceOfFriend, pieces_of};
 use crate::control::Control;
 use crate::errors::{engine_error, query_error};
-use crate::file::{Device, Seen, Tree, uuid};
+use crate::file::Tree;
 use crate::foreign::{Object, foreign};
 use crate::functions::Functions;
-use crate::partial::{Partial, columns};
+use crate::partial::Partial;
+use crate::small_files::{FilesRun, Local, Value, done_files};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use std::collections::HashMap;
 use std::iter::repeat;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_engine::{Constant, Done, Ended, Files, Part, Provider, Specification, Turn};
-use treemill_source::{Identity, Source, SourceError};
+use treemill_engine::{Ended, Part, Piece, Provider, Specification, Turn};
 
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
@@ -68,10 +67,11 @@ impl Query {
     /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one. Each is a
     /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none.
     /// `constants`: by the files' places, what all entries of each have in columns that are not its own; nothing if there are
-    /// none. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see
+    /// none. `beside`, `pieces`: what files lack or have friends for, and by the files' places what is joined to each, friend by
+    /// friend. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see
     /// `DoneFile`), and why it has ended: "", or that the partial is `"full"`, the next file is `"refused"`, or it has `"failed"`,
     /// after which the partial must be thrown away.
-    #[pyo3(signature = (files, most, seconds, partial, control, constants=Vec::new()))]
+    #[pyo3(signature = (files, most, seconds, partial, control, constants=Vec::new(), beside=None, pieces=Vec::new()))]
     #[expect(clippy::too_many_arguments)]
     fn run_files<'py>(
         &self,
@@ -82,12 +82,17 @@ impl Query {
         partial: Option<Py<Partial>>,
         control: &Control,
         constants: Vec<Vec<(String, Value)>>,
+        beside: Option<&Beside>,
+        pieces: Vec<Vec<Vec<PieceOfFriend>>>,
     ) -> PyResult<FilesRun<'py>> {
         let owned = |(name, value): (String, Value)| (name, value.constant());
         let constants: Vec<Vec<_>> = constants
             .into_iter()
             .map(|file| file.into_iter().map(owned).collect())
             .collect();
+        let pieces: Vec<Vec<Vec<Piece>>> = pieces.into_iter().map(pieces_of).collect();
+        let nothing = Beside::default();
+        let beside = beside.unwrap_or(&nothing).inner();
         let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let turn = Turn {
             most_entries: most,
@@ -100,18 +105,24 @@ impl Query {
                 .iter()
                 .map(Vec::as_slice)
                 .chain(repeat([].as_slice()));
-            let parts = files.iter().zip(constants);
-            let parts = parts.map(|((path, table, first, stop), constants)| Part {
+            let pieces = pieces
+                .iter()
+                .map(Vec::as_slice)
+                .chain(repeat([].as_slice()));
+            let parts = files.iter().zip(constants).zip(pieces);
+            let parts = parts.map(|(((path, table, first, stop), constants), friends)| Part {
                 path,
                 table,
                 first: *first,
                 stop: *stop,
                 constants,
+                friends,
             });
             treemill_engine::run_files(
                 &self.specification,
                 &Local,
                 parts,
+                beside,
                 turn,
                 lock.as_deref_mut(),
                 control.inner(),
@@ -128,87 +139,6 @@ impl Query {
             Ended::Failed(_) => "failed",
         };
         Ok((partial, done_files(py, run.done)?, word))
-    }
-}
-
-/// A constant of a file, of which all that are possible are tried in this order: a bool is a number, too.
-#[derive(FromPyObject)]
-enum Value {
-    Bool(bool),
-    Signed(i64),
-    Unsigned(u64),
-    Real(f64),
-    Text(String),
-}
-
-impl Value {
-    fn constant(self) -> Constant {
-        match self {
-            Value::Bool(value) => Constant::Bool(value),
-            Value::Signed(value) => Constant::Signed(value),
-            Value::Unsigned(value) => Constant::Unsigned(value),
-            Value::Real(value) => Constant::Real(value),
-            Value::Text(value) => Constant::Text(value),
-        }
-    }
-}
-
-/// A part of a file that was run: its entries, how many of them were run, the rows that they have, the file's size, what it was
-/// (`treemill.data.identity.Identity`), and its UUID.
-type DoneFile<'py> = (
-    u64,
-    u64,
-    Vec<Rows>,
-    pyo3::Bound<'py, PyTuple>,
-    Seen<'py>,
-    Option<String>,
-);
-
-/// Rows from one entry on: pairs of a booking's index and its columns.
-type Rows = (u64, Vec<(usize, Vec<Column>)>);
-
-/// The partial, what was done, and why it has ended.
-type FilesRun<'py> = (Option<Py<Partial>>, Vec<DoneFile<'py>>, &'static str);
-
-/// Files that were run. Many of them have the same sizes, and are on one device: these are made once.
-fn done_files(py: Python<'_>, done: Vec<Done>) -> PyResult<Vec<DoneFile<'_>>> {
-    let mut size = None;
-    let mut device = Device::default();
-    let files = done.into_iter().map(|done| {
-        let sizes = (done.table_entries, done.clusters);
-        let known = size.take().filter(|(known, _)| *known == sizes);
-        let (sizes, object) = match known {
-            Some(known) => known,
-            None => {
-                let clusters = PyTuple::new(py, &sizes.1)?;
-                let object = (sizes.0, clusters).into_pyobject(py)?;
-                (sizes, object)
-            }
-        };
-        size = Some((sizes, object.clone()));
-        let rows = done.rows.into_iter().map(|(at, rows)| (at, columns(rows)));
-        Ok((
-            done.entries,
-            done.reached,
-            rows.collect(),
-            object,
-            device.seen(py, &done.identity)?,
-            done.uuid.map(uuid),
-        ))
-    });
-    files.collect()
-}
-
-/// Files of this machine.
-struct Local;
-
-impl Files for Local {
-    fn open(&self, path: &str) -> Result<Arc<dyn Source>, SourceError> {
-        treemill_remote::mounts::open(path)
-    }
-
-    fn identity(&self, path: &str) -> Option<Identity> {
-        treemill_source::Local::identity_at(path)
     }
 }
 

@@ -137,6 +137,7 @@ class Chain:
     @property
     def entries(self) -> list[int]:
         """The entries of each file, selected or not."""
+        self.trees.look_at_all()
         return [self.sizes[file][0] for file in range(len(self.locations))]
 
     @property

@@ -13,12 +13,13 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from .._core import look_at_files
 from .._system.cache import prepare
 from ..errors import QueryError, SourceError, TreemillError
 from . import source
 from .assumptions import NO_ASSUMPTIONS, Answer, Assumptions
 from .defaults import ERROR, MissingDefaults
-from .file_tree import FileTree, Sample
+from .file_tree import UNORDERED, FileTree, Sample
 from .location import Location, nearest_first
 from .open_tree import OpenTree, ReadyFiles, changed, shared
 from .source import FileState, Identity
@@ -32,11 +33,16 @@ __all__ = ["ChainTrees", "Remembered", "Sizes", "tree_names"]
 
 Size = tuple[int, tuple[int, ...]]
 """The entries of a file, and where its clusters start."""
-RunFile = tuple[Size, tuple[int, int, tuple[int, int, int, int]], str | None]
+RunState = tuple[int, int, tuple[int, int, int, int]]
+RunFile = tuple[Size, RunState, str | None]
 """A file that the core has run: its size, what its identity is made of, its UUID."""
 
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
+_AT_ONCE = 256
+"""Files that the core looks at in one call, at most."""
+_REFUSED = 3
+"""So many files in a row that the core leaves to others are the last ones that it looks at."""
 _SOON = 128
 """Files on servers that are opened when a pass begins, before its workers ask for them, at most: as
 many as the core keeps ready."""
@@ -63,7 +69,9 @@ class ChainTrees:
         self._open: OrderedDict[int, tuple[Identity, FileTree]] = OrderedDict()
         self._remembered: dict[int, tuple[Identity, dict[str, object]]] = {}
         self._run: dict[int, tuple[Identity, Size]] = {}
-        """The sizes of files that the core has run whole. There may be many of them."""
+        """The sizes of files that the core has looked at or run. There may be many of them."""
+        self._ordered: dict[int, Identity] = {}
+        """Files that the core has looked at and whose entries are in their order."""
         self._lock = threading.Lock()
 
     def __getitem__(self, number: int) -> FileTree:
@@ -104,10 +112,29 @@ class ChainTrees:
         with self._lock:
             known = self._remembered.get(number)
             if known is None or known[0] != now:
-                run = self._run.get(number)
-                sizes = {} if run is None or run[0] != now else {"sizes": run[1]}
-                known = self._remembered[number] = (now, dict[str, object](sizes))
-        return known[1]
+                known = self._remembered[number] = (now, {})
+            values, run = known[1], self._run.get(number)
+            if "sizes" not in values and run is not None and run[0] == now:
+                values["sizes"] = run[1]
+            if "unordered" not in values and self._ordered.get(number) == now:
+                values["reshuffled"] = values["unordered"] = False
+        return values
+
+    def look_at_all(self) -> None:
+        """Has the core look at the near files of which nothing is known, many at once, where all
+        files are asked about. What it leaves to others is opened by them when it is needed."""
+        new = [n for n in range(len(self.locations)) if n not in self.far and not self.knows(n)]
+        start = refused = 0
+        while start < len(new) and refused < _REFUSED:  # a user may end it in between
+            numbers = new[start : start + _AT_ONCE]
+            parts = self.addressed([(number, 0, None) for number in numbers])
+            looked = look_at_files([part[:2] for part in parts], UNORDERED)
+            count = self.saw(numbers, [each[:3] for each in looked])
+            for number, (_, _, _, has_order) in zip(numbers, looked[:count], strict=False):
+                if has_order:
+                    self._ordered[number] = self._run[number][0]
+            refused = 0 if count else refused + 1
+            start += count + (count < len(numbers))
 
     @property
     def samples(self) -> dict[str, Sample | None]:
@@ -163,6 +190,11 @@ class ChainTrees:
         with self._lock:
             known = self._run.get(number)
         return known is not None and known[0] == identity
+
+    def saw_one(self, number: int, state: RunState, uuid: str | None) -> bool:
+        """Notes what the core has seen of a file that no list has verified. False if the pass has
+        seen it otherwise."""
+        return self._note(number, Identity(*state), uuid)
 
     def _note(self, number: int, identity: Identity, uuid: str | None) -> bool:
         """Notes what a pass sees of a file. False if it has seen the file otherwise."""

@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..frozen import frozen
@@ -36,12 +36,15 @@ __all__ = [
     "Friend",
     "FriendChain",
     "FriendColumns",
+    "FriendField",
     "Index",
     "IndexNames",
     "integers",
     "is_number",
 ]
 
+FriendField: TypeAlias = "tuple[str, str, Column, bool, str | None, bool]"
+"""A column of a friend as the core takes it: see `FriendColumns.described`."""
 IndexNames = tuple[str, str]
 """The major and the minor column of an index; a number stands for a constant column."""
 _SEVERAL = 8
@@ -85,6 +88,10 @@ class FriendChain(Protocol):
     @property
     def reshuffled(self) -> Remembered[bool]:
         """Whether the entries of a file are in another order than those that they come from."""
+
+    @property
+    def friends(self) -> object:
+        """The chain's own friends; false without any."""
 
     @property
     def selected(self) -> Selection | None:
@@ -216,6 +223,7 @@ class FriendColumns:
         self._lock = threading.Lock()
         self._schema: Sequence[Field] | None = None
         self._names: dict[str, str] = {}
+        """The friend's columns by the names that they have here."""
         self._kinds: dict[str, Kind] = {}
         """The kinds of the branches in the friend's first file."""
         self._alignment: Alignment | None = None
@@ -251,6 +259,16 @@ class FriendColumns:
                 self._names[name] = branch.name
                 fields.append(Field(name, column, nullable, counter, listed=False))
         return fields
+
+    def described(self) -> list[FriendField]:
+        """The columns as the core takes them, to read them from other files by itself: the name
+        here and in the friend, no values of it, whether some may be missing, its counter, and
+        whether the name is without the alias."""
+        return [
+            (f.name, self._names[f.name], cast("Column", f.empty), f.nullable, f.counter, is_bare)
+            for f in self.schema()
+            for is_bare in (f.name in self._bare,)
+        ]
 
     def read(self, name: str, start: int, stop: int) -> Column:
         """See Foreign."""

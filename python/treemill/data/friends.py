@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..errors import QueryError, SourceError, UnsupportedError, warn
 from ..frozen import replaced
 from . import source
-from .entry_ranges import starts
+from .entry_ranges import parts_between, starts
 from .foreign import Foreign, joined
 from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Index, IndexNames
 
 if TYPE_CHECKING:
     from .array_columns import ArrayColumns
-    from .chain_trees import Remembered
+    from .chain_trees import ChainTrees, Remembered
     from .file_tree import FileTree
     from .identity import FileState
     from .location import Location
@@ -27,6 +28,8 @@ __all__ = ["FriendIndex", "Friends", "index_names"]
 
 FriendIndex: TypeAlias = str | Sequence[str] | Literal[False] | None
 """What users give as `index=`: see `Dataset.add_friend`."""
+FriendPiece = tuple[str, str, int, int, int]
+"""A part of a friend's file: path, tree, the first entry there, and the entries that it is for."""
 
 
 def index_names(index: object) -> IndexNames | bool | None:
@@ -212,6 +215,39 @@ class Friends:
             ]
         )
 
+    def alike(self, chain: FriendChain) -> list[FriendColumns] | None:
+        """The columns of each friend, for the core to read them by itself from the files that
+        `pieces` says; None if it cannot, or if more than these files is not alike for all of the
+        chain's. Names without an alias are those that no other friend has."""
+        if self.arrays or not all(map(_is_plain, self.given)):
+            return None
+        names = [(each.alias, list(each.chain.branches)) for each in self.given]
+        bare, tree = _bare(names, set()), chain.trees[0]
+        return [
+            FriendColumns(each, partial(_known, each), 0, tree, bare.get(each.alias, frozenset()))
+            for each in self.given
+        ]
+
+    def pieces(
+        self, file: int, start: int, stop: int | None
+    ) -> tuple[list[list[FriendPiece]], list[tuple[ChainTrees, int]]]:
+        """What is joined to the entries `[start, stop)` of a file, None: to the last one, of each
+        friend, all of which are `alike`; and the trees and numbers of the files that these are of,
+        in order."""
+        found, files = [], []
+        for each in self.given:
+            alignment, chain = _known(each), each.chain
+            begin, end = alignment.starts[file : file + 2]
+            last = end if stop is None else begin + stop
+            at, pieces = start, []
+            for number, first, after in parts_between(alignment.theirs, begin + start, last):
+                location, count = chain.locations[number], after - first
+                pieces.append((location.path, location.tree or "", first, at, at + count))
+                files.append((chain.trees, number))
+                at += count
+            found.append(pieces)
+        return found, files
+
     def _as_seen(self, recorded: FriendChain) -> FriendChain:
         """A friend that files record, for the one pass that these are for: it looks at the friend
         once, whichever files record it. Outside of passes each look is one of its own."""
@@ -245,6 +281,31 @@ class Friends:
         with self._lock:
             self._recorded[file] = tree, friends
         return friends
+
+
+def _known(friend: Friend) -> Alignment:
+    """The alignment of a friend to the chain of a pass."""
+    assert friend.alignment is not None
+    return friend.alignment
+
+
+def _is_plain(friend: Friend) -> bool:
+    """True if the core can read the friend's columns by itself: entry by entry from near files with
+    one address each, of which no list says what they are, and which have nothing but their own."""
+    chain, alignment = friend.chain, friend.alignment
+    return (
+        alignment is not None
+        and alignment.names is None
+        and not (chain.trees.far or chain.trees.missing.defaults or chain.friends)
+        and chain.selected is None
+        and all(
+            not at.replicas
+            and at.verified is None
+            and at.path.isascii()
+            and (at.tree or "").isascii()
+            for at in chain.locations
+        )
+    )
 
 
 def _received(

@@ -10,7 +10,6 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -31,10 +30,9 @@ if TYPE_CHECKING:
 
     from ..data.chain import Chain
     from ..data.column_source import BranchDescription
-    from ..data.file_constants import Constant
     from ..data.file_tree import FileTree
 
-__all__ = ["KEPT", "PerFile", "compiled", "needed"]
+__all__ = ["KEPT", "RELATED", "PerFile", "compiled", "is_meant", "needed"]
 
 # Decides which names of TTree::SetAlias a query needs, and which paths of branches such as
 # `evt/P3/P3.Px`, and gives their definitions in order. Pure. As in ROOT, a branch wins over an
@@ -259,6 +257,12 @@ class Rescue:
 _NUMBER = re.compile("[0-9]+$")
 
 
+def is_meant(name: str, words: Set[str]) -> bool:
+    """True if expressions of these words may mean the column, also as the indices of a
+    reference."""
+    return mentions(words, name) or _is_index(name, words)
+
+
 def _is_index(name: str, words: Set[str]) -> bool:
     """True if a reference that one of the words names has its indices in the column: `Muon.jet` has
     them in `Muon_jetIdx`."""
@@ -270,7 +274,7 @@ def supplied(tree: FileTree, words: Set[str]) -> Supplied | None:
     """The columns that expressions of these words may mean and that the core does not find in the
     tree; None if there are none. May look into other files for the types of defaults."""
     missing = tree.missing
-    names = [name for name in tree.lacking() if mentions(words, name) or _is_index(name, words)]
+    names = [name for name in tree.lacking() if is_meant(name, words)]
     # A glob may mean a branch that the first file lacks.
     names += [
         word
@@ -288,7 +292,7 @@ def supplied(tree: FileTree, words: Set[str]) -> Supplied | None:
     return Supplied(tree, list(dict.fromkeys(names))) if names else None
 
 
-_RELATED = frozenset(
+RELATED = frozenset(
     {
         *("parents", "daughters", "clusters", "tracks", "particles", "particleIDs"),
         *("startVertex", "particleIDUsed", "hits", "trackerHits", "associatedParticle"),
@@ -329,36 +333,10 @@ class PerFile:
         """The specification as it is, for files of which nothing is to be told."""
         return self._plain.core
 
-    def is_plain(self, chain: Chain) -> bool:
-        """True if the specification needs nothing but what each file's own tree has, under its own
-        names, and the files' constants, and the files are near: then the core binds it to them by
-        itself."""
-        words = self._plain.specification.words
-        return (
-            not (chain.trees.far or chain.trees.missing.defaults)
-            and chain.schema is None
-            and chain.selected is None
-            and not chain.friends
-            and words.isdisjoint(_RELATED)
-            and words.isdisjoint(NUMBERING)
-            and TREE_WEIGHT not in words
-            and not any("/" in word for word in words)
-        )
-
-    def constants(
-        self, chain: Chain, files: Sequence[int]
-    ) -> list[list[tuple[str, Constant]]] | None:
-        """The constants of these files that the specification needs, with their names; None if it
-        needs none. Ends before the first file of which they cannot be had: to bind it raises the
-        reason."""
-        words = self._plain.specification.words
-        if not (chain.constants.are_there and chain.constant_names & words):
-            return None
-        found: list[list[tuple[str, Constant]]] = []
-        with suppress(TreemillError):
-            for file in files:
-                found.append([*chain.constants.among(file, words).items()])
-        return found
+    @property
+    def words(self) -> Set[str]:
+        """The words of its expressions."""
+        return self._plain.specification.words
 
     def bind(self, chain: Chain, file: int, more: Foreign | None = None) -> _core.Bound:
         """Binds the query to a file of a chain, with the columns of `more` in addition to the
@@ -369,7 +347,7 @@ class PerFile:
         if more is not None:
             foreign = joined([more, foreign])
         related = None
-        if chain.schema is not None or not self._plain.specification.words.isdisjoint(_RELATED):
+        if chain.schema is not None or not self._plain.specification.words.isdisjoint(RELATED):
             related = relations(chain, file)
         query = self._for(tree, related)
         words = query.specification.words

@@ -21,6 +21,7 @@ from ..language.function_registry import Preloaded
 from ..scheduling import FAILED, REFUSED
 from .file_query import PerFile
 from .packets_and_chunks import PacketBoundaries
+from .plain_files import PlainFiles
 from .row_collection import CollectingWorkload, load
 from .worker import FILES_AT_ONCE
 from .workload import (
@@ -75,7 +76,7 @@ class QueryWorkload:
         # server, too, which the file says when it is open.
         self._far = set(chain.trees.far)
         self._opens: bool | None = None
-        self._is_plain = query.is_plain(chain)
+        self._plain = PlainFiles(query, chain)
         self._bytes_per_entry: dict[int, float] = {}
 
     def begin(self) -> None:
@@ -113,21 +114,25 @@ class QueryWorkload:
     ) -> tuple[_core.Partial | None, Ran, Sequence[Sequence[tuple[int, Taken]]]]:
         """Runs files as far as the core can do it by itself, and gives the rows that bookings want
         of each, if there are any."""
-        if not self._is_plain:
+        plain = self._plain.parts(spans) if self._plain.applies else None
+        if plain is None:
             return partial, Ran(ended=REFUSED), []
-        trees, query = self._chain.trees, self._query.core
-        parts = trees.addressed(spans)
-        constants = self._query.constants(self._chain, [file for file, *_ in spans[: len(parts)]])
-        if constants is not None:
-            del parts[len(constants) :]
-        partial, done, ended = query.run_files(
-            parts, turn.most, turn.seconds, partial, control, constants or ()
+        partial, done, ended = self._query.core.run_files(
+            plain.parts,
+            turn.most,
+            turn.seconds,
+            partial,
+            control,
+            plain.constants,
+            plain.beside,
+            plain.pieces,
         )
         entries = tuple([each[0] for each in done])
-        count = trees.saw([file for file, *_ in spans], [each[3:] for each in done])
+        own, friends = [each[4:] for each in done], [each[3] for each in done]
+        count = self._plain.saw(spans, own, friends, plain)
         if count < len(done):
             return partial, Ran(entries[:count], ended=FAILED), []
-        if len(done) == len(parts) < len(spans):
+        if len(done) == len(plain.parts) < len(spans):
             ended = ended or REFUSED
         reached = done[-1][1] if done else 0
         return partial, Ran(entries, reached, ended), [each[2] for each in done]

@@ -1,0 +1,310 @@
+//! What small files have beside their own columns: constants, defaults for columns that they lack, and columns of friends.
+//! It is the same for all files but for the constants and for where the friends' entries lie.
+
+use crate::error::Cause;
+use crate::limits::DEFAULT_ITEMS;
+use crate::provided::{COUNTER, Constant, Foreign, Provider};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, ListArray, UInt32Array};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use treemill_query::Query;
+use treemill_read::{Reader, Table};
+
+/// What all files of a run have beside their own columns.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// Columns that files may lack.
+    pub defaults: Vec<DefaultColumn>,
+    /// The columns of each friend.
+    pub friends: Vec<Vec<FriendColumn>>,
+}
+
+/// A column that files may lack.
+#[derive(Debug)]
+pub struct DefaultColumn {
+    /// Its name.
+    pub name: String,
+    /// What it holds then; `None`: that is not known, and a file that lacks it is the caller's.
+    pub value: Option<DefaultValue>,
+}
+
+/// What all entries of a file hold.
+#[derive(Debug, Clone)]
+pub struct DefaultValue {
+    /// One entry, or with a counter one item of it.
+    pub value: ArrayRef,
+    /// Whether values may be missing.
+    pub is_nullable: bool,
+    /// The file's own column with the number of items of each entry.
+    pub counter: Option<String>,
+}
+
+/// A column of a friend as the query may name it.
+#[derive(Debug)]
+pub struct FriendColumn {
+    field: FieldRef,
+    column: String,
+    is_bare: bool,
+}
+
+/// A part of a friend's file that belongs to entries of a file, one after another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The address of the friend's file.
+    pub path: String,
+    /// The table in it.
+    pub table: String,
+    /// The first entry of that table.
+    pub first: u64,
+    /// The entries of the file that it is joined to.
+    pub entries: Range<u64>,
+}
+
+/// A piece whose table is open.
+pub(crate) struct OpenPiece {
+    pub(crate) table: Table,
+    pub(crate) first: u64,
+    pub(crate) entries: Range<u64>,
+}
+
+impl FriendColumn {
+    /// `name`: in the query; `column`: in the friend's tables, which have it as `kind`. `counter`: the name in the query of the
+    /// column that counts a list's items. `is_bare`: whether a file's own column of this name comes first.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        column: &str,
+        kind: &DataType,
+        is_nullable: bool,
+        counter: Option<String>,
+        is_bare: bool,
+    ) -> Self {
+        Self {
+            field: described(name, kind.clone(), is_nullable, counter),
+            column: column.to_owned(),
+            is_bare,
+        }
+    }
+}
+
+/// The values of one column of one file.
+enum Values {
+    /// All entries have what the one of this array has.
+    Same(ArrayRef),
+    /// Each entry has this item as often as a column of the table says.
+    Counted(ArrayRef, Table, usize),
+    /// Those of a friend's column.
+    Friend(Arc<[OpenPiece]>, String),
+}
+
+/// The columns that one file has beside its own.
+pub(crate) struct Columns {
+    schema: Arc<Schema>,
+    values: Vec<Values>,
+}
+
+impl Beside {
+    /// The columns for a file with this table; `None` if one of them needs the caller. `pieces`: of each friend.
+    pub(crate) fn columns(
+        &self,
+        table: &Table,
+        constants: &[(String, Constant)],
+        pieces: Vec<Arc<[OpenPiece]>>,
+    ) -> Option<Columns> {
+        let (mut fields, mut values) = (Vec::new(), Vec::new());
+        for (friend, pieces) in self.friends.iter().zip(pieces) {
+            for each in friend {
+                if each.is_bare && own(table, each.field.name())? {
+                    continue;
+                }
+                fields.push(Arc::clone(&each.field));
+                values.push(Values::Friend(Arc::clone(&pieces), each.column.clone()));
+            }
+        }
+        for (name, value) in constants {
+            if fields.iter().any(|field: &FieldRef| field.name() == name) {
+                continue;
+            }
+            let value = value.array(1);
+            fields.push(described(name, value.data_type().clone(), false, None));
+            values.push(Values::Same(value));
+        }
+        for each in &self.defaults {
+            let is_there = |field: &FieldRef| *field.name() == each.name;
+            if table.find(&each.name).is_ok() || fields.iter().any(is_there) {
+                continue;
+            }
+            let default = each.value.as_ref()?;
+            let (kind, value) = match &default.counter {
+                None => {
+                    let kind = default.value.data_type().clone();
+                    (kind, Values::Same(Arc::clone(&default.value)))
+                }
+                Some(counter) => {
+                    let counter = table.find(counter).ok()?;
+                    let counts = table.arrow_field(counter).ok()?;
+                    if !counts.data_type().is_integer() {
+                        return None;
+                    }
+                    let item = Arc::clone(&default.value);
+                    let kind = DataType::List(item_field(&item));
+                    (kind, Values::Counted(item, table.clone(), counter))
+                }
+            };
+            let counter = default.counter.clone();
+            fields.push(described(&each.name, kind, default.is_nullable, counter));
+            values.push(value);
+        }
+        Some(Columns {
+            schema: Arc::new(Schema::new(fields)),
+            values,
+        })
+    }
+}
+
+/// Whether a table has a readable column of this name. `None`: it has one that is another's by this name, or unreadable.
+fn own(table: &Table, name: &str) -> Option<bool> {
+    match table {
+        Table::Tree(file) => match file.branch(name) {
+            None => Some(false),
+            Some(index) => {
+                let is_its_name = file.name(index) == name && file.readable(index).is_ok();
+                is_its_name.then_some(true)
+            }
+        },
+        Table::NTuple(file) => Some(file.field(name).is_some()),
+    }
+}
+
+fn described(name: &str, kind: DataType, is_nullable: bool, counter: Option<String>) -> FieldRef {
+    let metadata = counter.map(|counter| (COUNTER.to_owned(), counter));
+    let field = Field::new(name, kind, is_nullable);
+    Arc::new(field.with_metadata(HashMap::from_iter(metadata)))
+}
+
+fn item_field(item: &ArrayRef) -> FieldRef {
+    Arc::new(Field::new_list_field(item.data_type().clone(), true))
+}
+
+impl Columns {
+    /// As what a table is bound with; `None` if there are none.
+    pub(crate) fn foreign(self: &Arc<Self>) -> Option<Foreign> {
+        let is_there = !self.values.is_empty();
+        is_there.then(|| Foreign::new(Box::new(Arc::clone(self)), Arc::clone(&self.schema)))
+    }
+
+    /// Whether all that the query reads of friends is in their files, as the friend's first file has it.
+    pub(crate) fn fits(&self, query: &Query) -> bool {
+        query.columns().iter().all(|name| match self.find(name) {
+            Some((field, Values::Friend(pieces, column))) => pieces.iter().all(|piece| {
+                let found = piece.table.find(column);
+                let found = found.and_then(|index| piece.table.arrow_field(index));
+                found.is_ok_and(|found| found.data_type() == field.data_type())
+            }),
+            _ => true,
+        })
+    }
+
+    fn find(&self, name: &str) -> Option<(&FieldRef, &Values)> {
+        let mut columns = self.schema.fields().iter().zip(&self.values);
+        columns.find(|(field, _)| field.name() == name)
+    }
+}
+
+impl Provider for Arc<Columns> {
+    fn read(&self, name: &str, entries: Range<u64>) -> Result<ArrayRef, Cause> {
+        let found = self.find(name).map(|(_, values)| values);
+        match found.ok_or_else(|| format!("there is no column {name}"))? {
+            Values::Same(value) => {
+                let count = entries.end.saturating_sub(entries.start);
+                Ok(repeated(value, usize::try_from(count)?)?)
+            }
+            Values::Counted(item, table, counter) => {
+                let counts = Reader::new(table.clone(), &[*counter])?.read(0, entries)?;
+                counted(item, &counts)
+            }
+            Values::Friend(pieces, column) => joined(pieces, column, &entries),
+        }
+    }
+}
+
+/// The one value of an array, so many times.
+fn repeated(value: &ArrayRef, count: usize) -> Result<ArrayRef, Cause> {
+    Ok(take(value, &UInt32Array::from(vec![0; count]), None)?)
+}
+
+/// Lists of the one value of an array with so many items.
+fn counted(item: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef, Cause> {
+    let mut offsets = vec![0_i32];
+    let mut total = 0_i32;
+    for count in lengths(counts)? {
+        let more = i32::try_from(count).ok();
+        let sum = more.and_then(|count| total.checked_add(count));
+        total = sum
+            .filter(|&sum| sum <= DEFAULT_ITEMS)
+            .ok_or_else(|| format!("lists of {count} items are too long here"))?;
+        offsets.push(total);
+    }
+    let values = repeated(item, usize::try_from(total)?)?;
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok(Arc::new(ListArray::try_new(
+        item_field(item),
+        offsets,
+        values,
+        None,
+    )?))
+}
+
+/// Whole numbers, none of which is negative.
+fn lengths(counts: &ArrayRef) -> Result<Vec<usize>, Cause> {
+    macro_rules! of {
+        ($($kind:ident => $numbers:ident),*) => {
+            match counts.data_type() {
+                $(DataType::$kind => {
+                    let numbers = counts.as_primitive::<$numbers>().values().iter();
+                    numbers.map(|&number| usize::try_from(number).map_err(Cause::from)).collect()
+                })*
+                kind => Err(format!("{kind} counts nothing").into()),
+            }
+        };
+    }
+    of!(
+        Int8 => Int8Type, Int16 => Int16Type, Int32 => Int32Type, Int64 => Int64Type,
+        UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type
+    )
+}
+
+/// A friend's column for these entries.
+fn joined(pieces: &[OpenPiece], column: &str, entries: &Range<u64>) -> Result<ArrayRef, Cause> {
+    let mut parts = Vec::with_capacity(1);
+    for piece in pieces {
+        let start = entries.start.max(piece.entries.start);
+        let stop = entries.end.min(piece.entries.end);
+        if start >= stop {
+            continue;
+        }
+        let place = |entry: u64| {
+            let into = entry.saturating_sub(piece.entries.start);
+            piece.first.saturating_add(into)
+        };
+        let index = piece.table.find(column)?;
+        let mut reader = Reader::new(piece.table.clone(), &[index])?;
+        parts.push(reader.read(0, place(start)..place(stop))?);
+    }
+    match parts.as_slice() {
+        [one] => Ok(Arc::clone(one)),
+        several => {
+            let several: Vec<&dyn Array> = several.iter().map(AsRef::as_ref).collect();
+            Ok(concat(&several)?)
+        }
+    }
+}

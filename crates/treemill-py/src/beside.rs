@@ -1,0 +1,113 @@
+//! What small files have beside their own columns, as Python says it.
+
+use crate::arrow::Column;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+use treemill_engine::{DefaultColumn, DefaultValue, FriendColumn, Piece};
+
+/// What all files of a run have beside their own columns.
+#[pyclass(frozen)]
+#[derive(Default)]
+pub struct Beside {
+    inner: treemill_engine::Beside,
+}
+
+/// A column that files may lack: its name; what it holds then, one entry, or one list with one item if it has a counter; whether
+/// values may be missing; and the counter, which says how many items each entry has. Without a value such files are refused.
+type Default<'py> = (String, Option<PyRef<'py, Column>>, bool, Option<String>);
+
+/// A column of a friend: its name in the query and in the friend, no values of it, whether some may be missing, its counter's name
+/// in the query, and whether a file's own column of the name comes first.
+type OfFriend<'py> = (
+    String,
+    String,
+    PyRef<'py, Column>,
+    bool,
+    Option<String>,
+    bool,
+);
+
+/// A part of a friend's file: path, table, its first entry there, and the entries that it is joined to.
+pub type PieceOfFriend = (String, String, u64, u64, u64);
+
+#[pymethods]
+impl Beside {
+    #[new]
+    fn new(defaults: Vec<Default<'_>>, friends: Vec<Vec<OfFriend<'_>>>) -> PyResult<Self> {
+        let defaults = defaults.into_iter().map(default);
+        let friends = friends
+            .into_iter()
+            .map(|friend| friend.into_iter().map(of_friend));
+        Ok(Self {
+            inner: treemill_engine::Beside {
+                defaults: defaults.collect::<PyResult<_>>()?,
+                friends: friends.map(Iterator::collect).collect(),
+            },
+        })
+    }
+}
+
+impl Beside {
+    /// For the engine.
+    pub fn inner(&self) -> &treemill_engine::Beside {
+        &self.inner
+    }
+}
+
+fn default((name, column, is_nullable, counter): Default<'_>) -> PyResult<DefaultColumn> {
+    let value = |column: PyRef<'_, Column>| {
+        let value = column.array();
+        let value = match counter {
+            None => Some(value),
+            Some(_) => items(&value),
+        };
+        let value = value.filter(|value| value.len() == 1);
+        let value = value.ok_or_else(|| PyValueError::new_err(format!("{name} is no value")))?;
+        Ok::<_, PyErr>(DefaultValue {
+            value,
+            is_nullable,
+            counter: counter.clone(),
+        })
+    };
+    let value = column.map(value).transpose()?;
+    Ok(DefaultColumn { name, value })
+}
+
+/// The items of a list of one entry.
+fn items(array: &ArrayRef) -> Option<ArrayRef> {
+    let found = array.as_list_opt::<i64>();
+    let found = found
+        .filter(|list| list.len() == 1)
+        .map(|list| list.value(0));
+    let short = || array.as_list_opt::<i32>().filter(|list| list.len() == 1);
+    found.or_else(|| Some(short()?.value(0)))
+}
+
+fn of_friend((name, column, empty, is_nullable, counter, is_bare): OfFriend<'_>) -> FriendColumn {
+    let kind: ArrayRef = Arc::clone(&empty.array());
+    FriendColumn::new(
+        &name,
+        &column,
+        kind.data_type(),
+        is_nullable,
+        counter,
+        is_bare,
+    )
+}
+
+/// The pieces of each friend, for the engine.
+pub fn pieces_of(friends: Vec<Vec<PieceOfFriend>>) -> Vec<Vec<Piece>> {
+    let piece = |(path, table, first, start, stop): PieceOfFriend| Piece {
+        path,
+        table,
+        first,
+        entries: start..stop,
+    };
+    let friends = friends.into_iter();
+    friends
+        .map(|pieces| pieces.into_iter().map(piece).collect())
+        .collect()
+}

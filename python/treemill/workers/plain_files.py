@@ -1,0 +1,192 @@
+"""What the core needs to run small files by itself, without a call of Python for each: their
+addresses, constants, the defaults of columns that some lack, and what friends join to their
+entries. Binds and runs nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from treemill import _core
+
+from ..data.defaults import column
+from ..data.foreign import NUMBERING
+from ..errors import TreemillError
+from ..frozen import frozen
+from ..language.function_registry import TREE_WEIGHT
+from .file_query import RELATED, is_meant
+
+if TYPE_CHECKING:
+    from .._core import Column
+    from ..data.chain import Chain
+    from ..data.chain_trees import ChainTrees, RunFile, RunState
+    from ..data.file_constants import Constant
+    from ..data.friend_columns import FriendField
+    from ..data.friends import FriendPiece
+    from .file_query import PerFile
+    from .workload import Span
+
+__all__ = ["PlainFiles", "PlainParts"]
+
+_Default = tuple[str, "Column | None", bool, "str | None"]
+
+
+@frozen
+class PlainParts:
+    """Parts of files for one call of the core."""
+
+    parts: list[tuple[str, str, int, int | None]]
+    """The paths and trees of files, and the entries that are wanted."""
+    constants: list[list[tuple[str, Constant]]]
+    """Of each part; empty if the query needs none."""
+    beside: _core.Beside | None
+    pieces: list[list[list[FriendPiece]]]
+    """What friends join to each part; empty without friends."""
+    friends: list[list[tuple[ChainTrees, int]]]
+    """The files that these pieces are of."""
+
+
+class PlainFiles:
+    """Says which files the core can run by itself. Thread-safe."""
+
+    def __init__(self, query: PerFile, chain: Chain) -> None:
+        self._chain = chain
+        self._words = query.words
+        self.applies = self._suits(chain)
+        """Whether there may be such files at all: the query needs what each file's own tree has,
+        under its own names, constants, defaults and friends, all of which are near."""
+        self._lock = threading.Lock()
+        self._names: list[str] | None = None
+        self._beside: tuple[int, _core.Beside] | None = None
+
+    def _suits(self, chain: Chain) -> bool:
+        words = self._words
+        return (
+            not chain.trees.far
+            and chain.schema is None
+            and chain.selected is None
+            and words.isdisjoint(RELATED)
+            and words.isdisjoint(NUMBERING)
+            and TREE_WEIGHT not in words
+            and not any("/" in word for word in words)
+            # A column that a file lacks is none of its own then, and a friend's name may mean it.
+            and not (chain.friends and chain.trees.missing.defaults)
+        )
+
+    def parts(self, spans: Sequence[Span]) -> PlainParts | None:
+        """The first of these parts of files, as far as the core can run them; None if there is
+        none. To bind the next one raises what is wrong with it, or needs Python."""
+        beside = self._known_beside()
+        if not self.applies or self._has_own_names(spans[0][0]):
+            return None
+        chain = self._chain
+        parts = chain.trees.addressed(spans)
+        constants = self._constants([file for file, *_ in spans[: len(parts)]])
+        if constants is not None:
+            del parts[len(constants) :]
+        pieces, files = [], []
+        if chain.friends:
+            for span in spans[: len(parts)]:
+                joined, owners = chain.friends.pieces(*span)
+                pieces.append(joined)
+                files.append(owners)
+        return PlainParts(parts, constants or [], beside, pieces, files)
+
+    def saw(
+        self,
+        spans: Sequence[Span],
+        own: Sequence[RunFile],
+        friends: Sequence[Sequence[tuple[RunState, str | None]]],
+        parts: PlainParts,
+    ) -> int:
+        """Notes what the core has seen of the files that it has run, `own`, and of those that were
+        joined to each, `friends`. Returns how many are what the pass, or a list of files, has seen
+        of them, up to the first that is not."""
+        count = self._chain.trees.saw([file for file, *_ in spans], own)
+        for number, (seen, files) in enumerate(zip(friends[:count], parts.friends, strict=False)):
+            for (trees, file), (state, uuid) in zip(files, seen, strict=True):
+                if not trees.saw_one(file, state, uuid):
+                    return number
+        return count
+
+    def _constants(self, files: Sequence[int]) -> list[list[tuple[str, Constant]]] | None:
+        """The constants of these files that the query needs, with their names; None if it needs
+        none. Ends before the first file of which they cannot be had."""
+        chain, words = self._chain, self._words
+        if not (chain.constants.are_there and chain.constant_names & words):
+            return None
+        found: list[list[tuple[str, Constant]]] = []
+        with suppress(TreemillError):
+            for file in files:
+                found.append([*chain.constants.among(file, words).items()])
+        return found
+
+    def _has_own_names(self, file: int) -> bool:
+        """True for the file that says for which columns of others a glob has defaults: which it
+        lacks itself the next one says."""
+        missing = self._chain.trees.missing
+        return len(missing.names) < len(missing.defaults) and file == self._chain.first
+
+    def _known_beside(self) -> _core.Beside | None:
+        """What the files have beside their own columns, as far as it is known; None if nothing.
+        What a column that a file lacks is like in others is known once a file that lacks it has
+        been bound: files before that are left to be."""
+        chain = self._chain
+        if not self.applies or not (chain.friends or chain.trees.missing.defaults):
+            return None
+        with self._lock:
+            if self._names is None:
+                self._names = self._lacked()
+            known = sum(name in chain.trees.samples for name in self._names)
+            if self._beside is None or self._beside[0] != known:
+                defaults = [each for name in self._names if (each := self._default(name))]
+                described = self._of_friends()
+                self.applies = described is not None
+                self._beside = known, _core.Beside(defaults, described or [])
+            return self._beside[1]
+
+    def _of_friends(self) -> list[list[FriendField]] | None:
+        """The columns of each friend; None if the core cannot read them by itself."""
+        chain = self._chain
+        try:
+            friends = chain.friends.alike(chain) if chain.friends else []
+            return None if friends is None else [each.described() for each in friends]
+        except TreemillError:  # to bind a file raises that
+            return None
+
+    def _lacked(self) -> list[str]:
+        """The columns with defaults that the query may mean."""
+        missing, words = self._chain.trees.missing, self._words
+        names = dict.fromkeys(missing.names)
+        if len(names) < len(missing.defaults):
+            first = self._chain.trees[self._chain.first].by_name
+            names |= dict.fromkeys(name for name in first if missing.has(name))
+        found = [name for name in names if is_meant(name, words)]
+        found += [word for word in sorted(words) if missing.has(word) and word not in names]
+        return found
+
+    def _default(self, name: str) -> _Default | None:
+        """What files hold that lack the column; None if a glob gives it no default, because no file
+        has it."""
+        missing, samples = self._chain.trees.missing, self._chain.trees.samples
+        if name not in samples:
+            return name, None, False, None
+        value, sample = missing[name], samples[name]
+        if sample is None and name not in missing.names:
+            return None
+        kind = None if sample is None else sample[1]
+        counter = None if sample is None or value is None else sample[0]["counter"]
+        if isinstance(value, tuple):
+            counter = None
+        if counter is not None and (kind is None or kind.form != "list"):
+            return name, None, False, None
+        import numpy as np
+
+        counts = None if counter is None else np.ones(1, np.int64)
+        try:
+            return name, column(name, value, kind, 1, counts), value is None, counter
+        except TreemillError:  # to bind a file that lacks it raises that
+            return name, None, False, None
