@@ -72,7 +72,9 @@ pub struct Piece {
 /// A piece whose table is open.
 pub(crate) struct OpenPiece {
     pub(crate) table: Table,
+    /// The first entry of that table.
     pub(crate) first: u64,
+    /// The entries of the file that it is joined to.
     pub(crate) entries: Range<u64>,
 }
 
@@ -134,7 +136,7 @@ impl Beside {
             if fields.iter().any(|field: &FieldRef| field.name() == name) {
                 continue;
             }
-            let value = value.array(1);
+            let value = value.array();
             fields.push(described(name, value.data_type().clone(), false, None));
             values.push(Values::Same(value));
         }

@@ -8,8 +8,7 @@ use crate::plain::plain;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, UInt64Array,
 };
-use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
-use std::iter::repeat_n;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_query::Field;
@@ -84,16 +83,14 @@ impl Foreign {
 }
 
 impl Constant {
-    pub(crate) fn array(&self, entries: usize) -> ArrayRef {
+    /// One entry.
+    pub(crate) fn array(&self) -> ArrayRef {
         match self {
-            Constant::Bool(value) => Arc::new(BooleanArray::from(vec![*value; entries])),
-            Constant::Signed(value) => Arc::new(Int64Array::from_value(*value, entries)),
-            Constant::Unsigned(value) => Arc::new(UInt64Array::from_value(*value, entries)),
-            Constant::Real(value) => Arc::new(Float64Array::from_value(*value, entries)),
-            Constant::Text(value) => {
-                let values = repeat_n(value.as_str(), entries);
-                Arc::new(LargeStringArray::from_iter_values(values))
-            }
+            Constant::Bool(value) => Arc::new(BooleanArray::from(vec![*value])),
+            Constant::Signed(value) => Arc::new(Int64Array::from_value(*value, 1)),
+            Constant::Unsigned(value) => Arc::new(UInt64Array::from_value(*value, 1)),
+            Constant::Real(value) => Arc::new(Float64Array::from_value(*value, 1)),
+            Constant::Text(value) => Arc::new(LargeStringArray::from_iter_values([value])),
         }
     }
 }
