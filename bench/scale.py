@@ -15,6 +15,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import uproot
@@ -24,7 +25,7 @@ from .measured import Row
 from .options import Options
 from .protocol import REPOSITORY, RivalError, Worker
 from .rivals import Rival
-from .rivals.growth import COLUMN, GROWTH_RIVALS, LISTS, TREE
+from .rivals.growth import COLUMN, FRIEND, GROWTH_RIVALS, LISTS, SOME, TREE
 
 ENTRIES = 100
 EXPONENT = 1.05
@@ -63,6 +64,8 @@ PARTS = {
     part.name: part
     for part in (
         Part("files", "files", 20_000, 1000, 200, two=True, above=2.0),
+        Part("defaults", "files, half of them without the column", 20_000, 1000, 200, two=True),
+        Part("friends", "files with a friend's file each", 20_000, 1000, 200, two=True),
         Part("histograms", "histograms", 1000, 100, 10),
         Part("variations", "variations of a weight", 1000, 100, 10),
         Part("steps", "filters and definitions", 1000, 100, 10),
@@ -120,17 +123,32 @@ def decades(most: int, least: int) -> list[int]:
 
 def copies(folder: Path, count: int) -> list[Path]:
     """This many copies of a file of `ENTRIES` entries."""
+    numbers = np.arange(ENTRIES)
+    columns = {COLUMN: (numbers * 7 % 100).astype("float32"), "n": numbers.astype("int32")}
+    return _several(folder, "f", [columns], count)
+
+
+def differing(folder: Path, count: int) -> None:
+    """This many files, half of which have a column that the others lack."""
+    numbers = np.arange(ENTRIES)
+    columns = {COLUMN: (numbers * 7 % 100).astype("float32")}
+    forms = [columns | {SOME: (numbers % 10).astype("float64")}, columns]
+    _several(folder, "f", forms, count)
+
+
+def _several(folder: Path, kind: str, forms: Sequence[dict[str, Any]], count: int) -> list[Path]:
+    """This many files whose names begin so, of these forms in turns."""
     folder.mkdir(parents=True, exist_ok=True)
-    first = folder / "f000000.root"
-    if not first.exists():
-        with uproot.recreate(first) as file:
-            tree = file.mktree(TREE, {COLUMN: "float32", "n": "int32"})
-            numbers = np.arange(ENTRIES)
-            tree.extend({COLUMN: (numbers * 7 % 100).astype("float32"), "n": numbers})
-    paths = [folder / f"f{number:06d}.root" for number in range(count)]
-    for path in paths:
+    paths = [folder / f"{kind}{number:06d}.root" for number in range(count)]
+    for number, path in enumerate(paths):
         if not path.exists():
-            shutil.copyfile(first, path)
+            if number < len(forms):
+                with uproot.recreate(path) as file:
+                    columns = forms[number]
+                    file.mktree(TREE, {name: part.dtype for name, part in columns.items()})
+                    file[TREE].extend(columns)
+            else:
+                shutil.copyfile(paths[number % len(forms)], path)
     return paths
 
 
@@ -151,6 +169,15 @@ def paths_of(part: Part, sizes: Sequence[int], folder: Path) -> dict[int, Path]:
     small = folder / "small-files"
     if part.name == "files":
         copies(small, max(sizes))
+        return dict.fromkeys(sizes, small)
+    if part.name == "defaults":
+        folder /= "differing-files"
+        differing(folder, max(sizes))
+        return dict.fromkeys(sizes, folder)
+    if part.name == "friends":
+        copies(small, max(sizes))
+        friend = {"z": (np.arange(ENTRIES) % 20).astype("float32")}
+        _several(small, FRIEND, [friend], max(sizes))
         return dict.fromkeys(sizes, small)
     if part.name in ("histograms", "variations", "steps"):
         return dict.fromkeys(sizes, copies(small, 1)[0])
