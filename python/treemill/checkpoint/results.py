@@ -78,8 +78,9 @@ Record = tuple[bytes, Sequence[int], Mapping[bytes, bytes]]
 def made_folder(path: str | os.PathLike[str], what: str) -> Path:
     """Makes the folder `what` is for, if it is not there. Raises SourceError if it cannot be used;
     UnsupportedError for an address on a server."""
-    folder = Path(local_path(path)).expanduser().absolute()
+    folder = Path(local_path(path)).expanduser()
     try:
+        folder = folder.absolute()  # which fails if the working folder is gone
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         words = error.strerror or str(error)
