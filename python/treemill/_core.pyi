@@ -1,7 +1,7 @@
 """Types of the native core (crates/treemill-py)."""
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Protocol, Self, TypedDict, final
 
 import numpy as np
@@ -46,6 +46,7 @@ __all__ = [
     "remote_kept",
     "remote_leave",
     "remote_list",
+    "remote_look",
     "remote_release",
     "remote_schemes",
     "remote_stat",
@@ -410,6 +411,9 @@ def referred(columns: list[str], members: list[str]) -> list[str]: ...
 def called(column: str) -> list[str]: ...
 def remote_schemes() -> list[str]: ...
 def remote_stat(url: str, *, soon: bool = False) -> tuple[int, bool, list[int] | None]: ...
+def remote_look(
+    url: str, then: Callable[[tuple[int, list[int] | None] | SourceError], None]
+) -> None: ...
 def remote_stats(
     urls: list[str], *, soon: bool = False
 ) -> list[tuple[int, list[int] | None] | SourceError | None]: ...

@@ -1,4 +1,4 @@
-"""Files of many servers: connections take no threads of their own."""
+"""Files of many servers: neither their connections nor their openings take threads of their own."""
 
 import subprocess
 import sys
@@ -34,3 +34,39 @@ def test_connections_to_many_servers_take_no_more_threads_than_one(xrootd):
     assert sizes == 1
     assert sockets >= SERVERS, "each has a connection"
     assert all_of_them < one + 10  # some look up names, or wait
+
+
+PASS = """
+import os, sys, threading
+import treemill as tm
+
+most, is_over = 0, threading.Event()
+
+def look():
+    global most
+    while not is_over.wait(0.002):
+        most = max(most, len(os.listdir("/proc/self/task")))
+
+looking = threading.Thread(target=look)
+looking.start()
+events = tm.dataset(sys.argv[1:], tree="Events")
+with tm.connect(workers=2, mode="threads") as session:
+    counts = [session.run(events.count()) for _ in range(2)]
+is_over.set()
+looking.join()
+print(most - 1, *counts)
+"""
+THREADS = 24
+"""Of a process with two workers, whatever the number of servers."""
+
+
+def test_a_pass_over_many_servers_takes_few_threads(xrootd):
+    with ExitStack() as stack:
+        relays = [stack.enter_context(Relay(xrootd)) for _ in range(SERVERS)]
+        urls = [f"root://127.0.0.1:{r.port}//store/trees/events_0.root" for r in relays]
+        command = [sys.executable, "-c", PASS, *urls]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+    threads, first, second = map(int, done.stdout.split())
+    assert first == second
+    assert first % SERVERS == 0
+    assert threads <= THREADS

@@ -26,5 +26,5 @@ mod source;
 mod url;
 pub mod words;
 
-pub use source::{DcapSource, State, stat};
+pub use source::{DcapSource, State, stat, state};
 pub use url::{Url, shown};

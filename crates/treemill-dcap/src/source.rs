@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use treemill_source::{
     Bytes, Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets,
 };
-use treemill_transfer::{Trouble, insist, wait};
+use treemill_transfer::{insist, wait_for};
 
 /// A file of dCache. When its pool is lost, the door is asked for it again.
 pub struct DcapSource {
@@ -46,9 +46,7 @@ impl DcapSource {
     /// # Errors
     /// If there is no such file, or the door does not open it; it names door and file.
     pub fn open(url: &str) -> Result<Self, SourceError> {
-        let (owned, name) = (url.to_owned(), shown(url));
-        let opening = async move { Ok(DcapSource::opened(&owned).await) };
-        wait(opening).map_err(|trouble: Trouble| trouble.error(&name, None))?
+        wait_for(&shown(url), DcapSource::opened(url))
     }
 
     /// Opens like [`DcapSource::open`], as a task of the runtime.
@@ -127,16 +125,21 @@ impl Source for DcapSource {
 /// # Errors
 /// As [`DcapSource::open`].
 pub fn stat(url: &str) -> Result<State, SourceError> {
+    wait_for(&shown(url), state(url))
+}
+
+/// Asks like [`stat`], as a task of the runtime.
+///
+/// # Errors
+/// As [`DcapSource::open`].
+pub async fn state(url: &str) -> Result<State, SourceError> {
     let url = parsed(url)?;
     let name = url.to_string();
-    let asked = name.clone();
-    let asking = async move {
-        insist(&url.door, || async {
-            door(&url.door).await?.stat(&asked).await
-        })
-        .await
-    };
-    let status = wait(asking).map_err(|trouble| trouble.error(&name, None))?;
+    let asking = insist(&url.door, || async {
+        door(&url.door).await?.stat(&name).await
+    });
+    let status = asking.await;
+    let status = status.map_err(|trouble| trouble.error(&name, None))?;
     Ok(State {
         size: status.size,
         is_folder: status.is_folder,

@@ -15,7 +15,7 @@ use reqwest::{Method, StatusCode};
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime};
 use treemill_source::{Identity, Messages, Source, SourceError, WantedChecksums};
-use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait};
+use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait_for};
 
 /// A file on a server of HTTP.
 #[derive(Debug, Clone)]
@@ -37,21 +37,25 @@ pub struct Stat {
 /// # Errors
 /// Why the file cannot be read from that server, which the error names; no later than 30 s after the server's last byte.
 pub fn open(url: &str) -> Result<HttpSource, SourceError> {
-    Ok(open_with_links(url, WantedChecksums::default())?.0)
+    let (source, _) = waited(Address::parse(url)?, |address| {
+        opened_at(address, WantedChecksums::default())
+    })?;
+    Ok(source)
 }
 
-/// Opens like [`open`], and gives what the answer says of the file's other places. `wanted`: which checksums it has.
+/// Opens like [`open`], as a task of the runtime, and gives what the answer says of the file's other places. `wanted`: which
+/// checksums it has.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_with_links(
+pub async fn opened(
     url: &str,
     wanted: WantedChecksums,
 ) -> Result<(HttpSource, Links), SourceError> {
-    open_at(Address::parse(url)?, wanted)
+    opened_at(Address::parse(url)?, wanted).await
 }
 
-/// Opens like [`open_with_links`] a file that the server of `home` has named and the user has not: a server other than that
+/// Opens like [`open`] a file that the server of `home` has named and the user has not: a server other than that
 /// of `home` gets no login and no token.
 ///
 /// # Errors
@@ -61,12 +65,19 @@ pub fn open_found(
     home: &str,
     wanted: WantedChecksums,
 ) -> Result<HttpSource, SourceError> {
-    Ok(open_at(Address::found(url, home)?, wanted)?.0)
+    let (source, _) = waited(Address::found(url, home)?, |address| {
+        opened_at(address, wanted)
+    })?;
+    Ok(source)
 }
 
-fn open_at(address: Address, wanted: WantedChecksums) -> Result<(HttpSource, Links), SourceError> {
+async fn opened_at(
+    address: Address,
+    wanted: WantedChecksums,
+) -> Result<(HttpSource, Links), SourceError> {
     let name = address.name.clone();
-    let (carrier, opened, links) = waited(&name, opening(File::new(address), wanted))?;
+    let done = opening(File::new(address), wanted).await;
+    let (carrier, opened, links) = done.map_err(|trouble| trouble.error(&name, None))?;
     Ok((HttpSource(Remote::new(carrier, opened)), links))
 }
 
@@ -75,10 +86,20 @@ fn open_at(address: Address, wanted: WantedChecksums) -> Result<(HttpSource, Lin
 /// # Errors
 /// As [`open`].
 pub fn stat(url: &str) -> Result<Stat, SourceError> {
-    let address = Address::parse(url)?;
-    let name = address.name.clone();
-    waited(&name, async move {
-        let file = File::new(address);
+    waited(Address::parse(url)?, state_at)
+}
+
+/// Asks like [`stat`], as a task of the runtime.
+///
+/// # Errors
+/// As [`open`].
+pub async fn state(url: &str) -> Result<Stat, SourceError> {
+    state_at(Address::parse(url)?).await
+}
+
+async fn state_at(address: Address) -> Result<Stat, SourceError> {
+    let file = File::new(address);
+    let asking = async {
         let (_, accepted) =
             insist(&file.server, || soon(file.range(&(0..1), None, u64::MAX))).await?;
         let size = accepted.size.ok_or_else(no_size)?;
@@ -87,7 +108,9 @@ pub fn stat(url: &str) -> Result<Stat, SourceError> {
             identity: identity(&file, &accepted.version, size),
             modified: accepted.version.modified(),
         })
-    })
+    };
+    let state: Result<Stat, Trouble> = asking.await;
+    state.map_err(|trouble| trouble.error(&file.address.name, None))
 }
 
 /// Whether there is such a file.
@@ -113,22 +136,24 @@ pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
         let path = format!("{}/", address.url.path());
         address.url.set_path(&path);
     }
-    let name = address.name.clone();
-    waited(&name, async move {
+    waited(address, |address| async move {
+        let name = address.name.clone();
         let is_dav = address.is_dav;
         let folder = File::new(address);
-        match is_dav {
+        let listed = match is_dav {
             true => insist(&folder.server, || by_propfind(&folder)).await,
             false => insist(&folder.server, || by_page(&folder)).await,
-        }
+        };
+        listed.map_err(|trouble| trouble.error(&name, None))
     })
 }
 
-fn waited<T: Send + 'static>(
-    name: &str,
-    future: impl Future<Output = Result<T, Trouble>> + Send + 'static,
+fn waited<T, F: Future<Output = Result<T, SourceError>>>(
+    address: Address,
+    what: impl FnOnce(Address) -> F,
 ) -> Result<T, SourceError> {
-    wait(future).map_err(|trouble| trouble.error(name, None))
+    let name = address.name.clone();
+    wait_for(&name, what(address))
 }
 
 async fn opening(file: File, wanted: WantedChecksums) -> Result<(Ranges, Opened, Links), Trouble> {

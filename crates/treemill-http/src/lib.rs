@@ -30,7 +30,7 @@ mod tls;
 mod version;
 mod versions;
 
-pub use calls::{HttpSource, Stat, exists, list, open, open_found, open_with_links, stat};
+pub use calls::{HttpSource, Stat, exists, list, open, open_found, opened, stat, state};
 pub use links::Links;
 pub use listing::Entry;
 pub use metalink::{Described, metalink};

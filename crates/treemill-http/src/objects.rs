@@ -28,4 +28,4 @@ mod failure;
 mod service;
 mod store;
 
-pub use calls::{Entry, ObjectSource, Stat, exists, list, open, stat};
+pub use calls::{Entry, ObjectSource, Stat, exists, list, open, opened, stat, state};

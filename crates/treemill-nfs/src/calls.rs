@@ -12,7 +12,7 @@ use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Instant;
 use treemill_source::{Identity, Messages, Source, SourceError};
-use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, insist, wait};
+use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, insist, wait_for};
 
 /// The status of what is a link where a file was wanted.
 const SYMLINK: u32 = 10029;
@@ -52,7 +52,15 @@ pub struct Entry {
 /// # Errors
 /// Why the file cannot be read; within some tens of seconds, unless the server asks to be asked later.
 pub fn open(url: &str) -> Result<NfsSource, SourceError> {
-    let (file, opened) = waited(url, |address, client| async move {
+    wait_for(url, opened(url))
+}
+
+/// Opens like [`open`], as a task of the runtime.
+///
+/// # Errors
+/// As [`open`].
+pub async fn opened(url: &str) -> Result<NfsSource, SourceError> {
+    let opening = asked(url, |address, client| async move {
         Messages::about(&address.name).sent();
         let begun = Instant::now();
         let head = u32::try_from(HEAD).unwrap_or(0);
@@ -69,7 +77,8 @@ pub fn open(url: &str) -> Result<NfsSource, SourceError> {
             name: address.name,
         };
         Ok((file, opened))
-    })?;
+    });
+    let (file, opened) = opening.await?;
     Ok(NfsSource(Remote::new(file, opened)))
 }
 
@@ -78,14 +87,23 @@ pub fn open(url: &str) -> Result<NfsSource, SourceError> {
 /// # Errors
 /// As [`open`].
 pub fn stat(url: &str) -> Result<Stat, SourceError> {
-    waited(url, |address, client| async move {
+    wait_for(url, state(url))
+}
+
+/// Asks like [`stat`], as a task of the runtime.
+///
+/// # Errors
+/// As [`open`].
+pub async fn state(url: &str) -> Result<Stat, SourceError> {
+    let stated = asked(url, |address, client| async move {
         let attributes = described(&client, &address.names).await?;
         Ok(Stat {
             size: attributes.size.unwrap_or(0),
             is_folder: attributes.kind == Some(FileKind::Folder),
             identity: identity(&address, &attributes),
         })
-    })
+    });
+    stated.await
 }
 
 /// Whether there is such a file or folder.
@@ -105,26 +123,24 @@ pub fn exists(url: &str) -> Result<bool, SourceError> {
 /// # Errors
 /// As [`open`].
 pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
-    waited(url, |address, client| async move {
+    let listed = asked(url, |address, client| async move {
         let mut entries = listed(&client, &address.names).await?;
         entries.sort();
         Ok(entries)
-    })
+    });
+    wait_for(url, listed)
 }
 
-/// Does `what` at the server of an address on the runtime, and waits for it. A connection that breaks meanwhile is made again.
-fn waited<T: Send + 'static, F: Future<Output = Result<T, Trouble>> + Send + 'static>(
+/// Does `what` at the server of an address. A connection that breaks meanwhile is made again.
+async fn asked<T, F: Future<Output = Result<T, Trouble>>>(
     url: &str,
-    what: impl Fn(Address, Arc<Client>) -> F + Send + Sync + 'static,
+    what: impl Fn(Address, Arc<Client>) -> F,
 ) -> Result<T, SourceError> {
     let address = Address::parse(url)?;
-    let name = address.name.clone();
-    let done = wait(async move {
-        let client = client(&address.server);
-        let server = address.server.to_string();
-        insist(&server, || what(address.clone(), Arc::clone(&client))).await
-    });
-    done.map_err(|trouble| trouble.error(&name, None))
+    let client = client(&address.server);
+    let server = address.server.to_string();
+    let done = insist(&server, || what(address.clone(), Arc::clone(&client))).await;
+    done.map_err(|trouble| trouble.error(&address.name, None))
 }
 
 /// The attributes of what a path leads to.

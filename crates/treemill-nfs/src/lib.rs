@@ -38,5 +38,5 @@ mod trunk;
 mod walk;
 pub mod wire;
 
-pub use calls::{Entry, NfsSource, Stat, exists, list, open, stat};
+pub use calls::{Entry, NfsSource, Stat, exists, list, open, opened, stat, state};
 pub use leave::leave;

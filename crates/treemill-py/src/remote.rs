@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 use treemill_read::ReadError;
 use treemill_remote::Stat;
 use treemill_source::{Identity, Part, SourceError};
+use treemill_transfer::Threads;
 
 /// Schemes of addresses on servers that can be read.
 #[pyfunction]
@@ -36,13 +37,38 @@ pub fn remote_stat(
 #[pyo3(signature = (urls, *, soon=false))]
 pub fn remote_stats(py: Python<'_>, urls: Vec<String>, soon: bool) -> PyResult<Vec<Py<PyAny>>> {
     let told = interruptible(py, move || treemill_remote::stats(&urls, soon))?;
-    let one = |stat: Option<Result<Stat, SourceError>>| match stat {
+    told.into_iter().map(|stat| answered(py, stat)).collect()
+}
+
+fn answered(py: Python<'_>, stat: Option<Result<Stat, SourceError>>) -> PyResult<Py<PyAny>> {
+    match stat {
         None => Ok(py.None()),
         Some(Ok(stat)) => (stat.size, stat.identity.map(marks)).into_py_any(py),
         Some(Err(error)) => read_error(py, &ReadError::source(error)).into_py_any(py),
-    };
-    told.into_iter().map(one).collect()
+    }
 }
+
+/// Opens a file in the background, on no thread of its own, and calls `then` when what it says of itself is here: with the size
+/// and marks of its state, as `remote_stats` gives them, or with the error. `then` may raise nothing and must not wait.
+#[pyfunction]
+pub fn remote_look(py: Python<'_>, url: &str, then: Py<PyAny>) {
+    let tell = move |stat: Result<Stat, SourceError>| {
+        // The runtime's threads bring bytes: they do not wait for the interpreter. At its end there is nobody to tell.
+        let told = move || {
+            Python::try_attach(|py| {
+                let answer = answered(py, Some(stat));
+                if let Err(error) = answer.and_then(|answer| then.call1(py, (answer,))) {
+                    error.write_unraisable(py, None);
+                }
+            });
+        };
+        TELLING.perform(Box::new(told), Vec::new());
+    };
+    py.detach(|| treemill_remote::look_soon(url, tell));
+}
+
+/// Calls what waits for files that are open now.
+static TELLING: Threads = Threads::new("treemill-tell", 1);
 
 /// Closes those of these files that were opened when their state was asked for, and not since.
 #[pyfunction]

@@ -22,7 +22,7 @@ fn a_known_file_is_opened_without_a_question() {
             let identity = Identity::of_remote(path, local.size(), "1");
             let watched = Watched::new(local).with_costs(FAR);
             let watched = Arc::new(watched.with_identity(Some(identity)));
-            let source = described(Arc::clone(&watched) as Arc<dyn Source>, false);
+            let (source, _) = described(Arc::clone(&watched) as Arc<dyn Source>, false);
             let file = File::open(source).unwrap();
             let tables: Vec<_> = file.tables().into_iter().map(|table| table.path).collect();
             let table = file.table(&tables[0]).unwrap();

@@ -1,7 +1,7 @@
 //! A bridge to protocols that no transport here knows. The program that has one sets it; this crate only knows that
 //! there may be one.
 
-use crate::{Entry, Stat, Transport};
+use crate::{Entry, Stat, Transport, waited};
 use std::sync::{Arc, OnceLock};
 use treemill_source::{Source, SourceError};
 
@@ -28,11 +28,11 @@ pub trait Protocol: Send + Sync {
 
 impl Protocol for Transport {
     fn open(&self, url: &str) -> Result<Arc<dyn Source>, SourceError> {
-        Ok((self.open)(url)?.source)
+        waited(url, (self.open)(url)).map(|open| open.source)
     }
 
     fn stat(&self, url: &str) -> Result<Stat, SourceError> {
-        (self.stat)(url)
+        waited(url, (self.stat)(url))
     }
 
     fn list(&self, url: &str) -> Result<Vec<Entry>, SourceError> {

@@ -96,7 +96,7 @@ impl Connections {
 
     /// A file whose other connections were begun with its first one. What is asked for first shall find them: those that
     /// are a little later are waited for.
-    pub(crate) fn begun(first: Arc<dyn Source>, others: Arc<Pool>, opening: Opening) -> Self {
+    pub(crate) async fn begun(first: Arc<dyn Source>, others: Arc<Pool>, opening: Opening) -> Self {
         let round_trip = first.costs().round_trip;
         let is_far = round_trip >= CONNECTION_DISTANCE;
         others.settle(is_far.then_some(&*first));
@@ -104,7 +104,7 @@ impl Connections {
             let patience = round_trip
                 .checked_div(CONNECTION_PATIENCE)
                 .unwrap_or_default();
-            others.wait(patience);
+            others.wait(patience).await;
         }
         Connections {
             first: Connection::new(first),
@@ -318,6 +318,10 @@ mod tests {
     use std::sync::mpsc::channel;
     use treemill_source::Memory;
 
+    pub(crate) fn done<T>(work: impl Future<Output = T>) -> T {
+        treemill_transfer::wait(async { Ok::<_, treemill_transfer::Trouble>(work.await) }).unwrap()
+    }
+
     const FAR: Costs = Costs::far(Duration::from_millis(137));
 
     fn memory(bytes: usize) -> Arc<dyn Source> {
@@ -369,8 +373,10 @@ mod tests {
         let opening: Opening = Arc::new(|_, _| Box::pin(ready(Ok(memory(1 << 20)))));
         let pool = Arc::new(Pool::default());
         pool.open(others(FAR.round_trip), &opening);
-        pool.wait(Duration::MAX);
-        let connections = Connections::begun(memory(1 << 20), pool, opening);
+        let connections = done(async {
+            pool.wait(Duration::MAX).await;
+            Connections::begun(memory(1 << 20), pool, opening).await
+        });
         assert_eq!(
             connections.costs().window,
             MOST_CONNECTIONS as u64 * FAR.window
@@ -408,7 +414,7 @@ mod tests {
             Arc::new(move |_, _| Box::pin(ready(Ok(file(0))))),
         );
         connections.widen();
-        connections.others.wait(Duration::MAX);
+        done(connections.others.wait(Duration::MAX));
         assert_eq!(connections.costs().due, 8 << 20);
         let loads: Vec<Load> = connections
             .connections()
@@ -481,7 +487,7 @@ mod tests {
         let connections =
             Connections::new(half(), Arc::new(move |_, _| Box::pin(ready(Ok(half())))));
         connections.submit(megabytes(2));
-        connections.others.wait(Duration::MAX);
+        done(connections.others.wait(Duration::MAX));
         assert_eq!(connections.connections().len(), MOST_CONNECTIONS);
         let asked = 7..16 << 20;
         let ticket = connections.submit(vec![asked.clone()]).remove(0);

@@ -2,8 +2,9 @@
 
 use crate::connections::{Connections, Opening};
 use crate::found::Open;
-use crate::{Entry, Stat, Transport};
+use crate::{Entry, Later, Stat, Transport};
 use std::sync::Arc;
+use std::time::Duration;
 use treemill_dcap::{DcapSource, shown};
 use treemill_source::{Observed, Source, SourceError};
 
@@ -15,14 +16,16 @@ pub(crate) const TRANSPORT: Transport = Transport {
     list,
 };
 
-fn open(url: &str) -> Result<Open, SourceError> {
-    let owned = url.to_owned();
+fn open(url: &str) -> Later<Open> {
+    let url = url.to_owned();
     let opening: Opening = Arc::new(move |_, _| {
-        let owned = owned.clone();
-        Box::pin(async move { Ok(observed(DcapSource::opened(&owned).await?, &owned)) })
+        let url = url.clone();
+        Box::pin(async move { Ok(observed(DcapSource::opened(&url).await?, &url)) })
     });
-    let first = observed(DcapSource::open(url)?, url);
-    Ok(Open::only(Arc::new(Connections::new(first, opening))))
+    Box::pin(async move {
+        let first = opening(0, Duration::ZERO).await?;
+        Ok(Open::only(Arc::new(Connections::new(first, opening))))
+    })
 }
 
 /// One session, with a data connection of its own. Counts are the pools', which serve the bytes, and not the door's.
@@ -34,12 +37,15 @@ fn observed(source: DcapSource, url: &str) -> Arc<dyn Source> {
     Arc::new(Observed::at(source, Box::new(place)))
 }
 
-fn stat(url: &str) -> Result<Stat, SourceError> {
-    let found = treemill_dcap::stat(url)?;
-    Ok(Stat {
-        size: found.size,
-        is_folder: found.is_folder,
-        identity: found.identity,
+fn stat(url: &str) -> Later<Stat> {
+    let url = url.to_owned();
+    Box::pin(async move {
+        let found = treemill_dcap::state(&url).await?;
+        Ok(Stat {
+            size: found.size,
+            is_folder: found.is_folder,
+            identity: found.identity,
+        })
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::checksums::{self, Description};
 use crate::found::{Open, Place, may_stand_for};
 use crate::limits::MOST_DOCUMENTS;
-use crate::{Entry, Stat, Transport, metalink};
+use crate::{Entry, Later, Stat, Transport, metalink};
 use std::sync::Arc;
 use treemill_http::{HttpSource, Links};
 use treemill_source::{Observed, Source, SourceError};
@@ -16,15 +16,17 @@ pub(crate) const TRANSPORT: Transport = Transport {
     list,
 };
 
-fn open(url: &str) -> Result<Open, SourceError> {
-    let (source, links) = treemill_http::open_with_links(url, checksums::wanted())?;
-    let source = observed(source);
-    let open = Open::only(Arc::clone(&source));
-    if links.is_empty() {
-        return Ok(open);
-    }
+fn open(url: &str) -> Later<Open> {
     let own = url.to_owned();
-    Ok(open.with(move || places(&links, &own, &*source)))
+    Box::pin(async move {
+        let (source, links) = treemill_http::opened(&own, checksums::wanted()).await?;
+        let source = observed(source);
+        let open = Open::only(Arc::clone(&source));
+        if links.is_empty() {
+            return Ok(open);
+        }
+        Ok(open.with(move || places(&links, &own, &*source)))
+    })
 }
 
 fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
@@ -58,12 +60,15 @@ fn places(links: &Links, own: &str, open: &dyn Source) -> Vec<Place> {
         .collect()
 }
 
-fn stat(url: &str) -> Result<Stat, SourceError> {
-    let found = treemill_http::stat(url)?;
-    Ok(Stat {
-        size: found.size,
-        is_folder: false, // a page is a file, too
-        identity: found.identity,
+fn stat(url: &str) -> Later<Stat> {
+    let url = url.to_owned();
+    Box::pin(async move {
+        let found = treemill_http::state(&url).await?;
+        Ok(Stat {
+            size: found.size,
+            is_folder: false, // a page is a file, too
+            identity: found.identity,
+        })
     })
 }
 

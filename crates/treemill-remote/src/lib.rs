@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod assumed;
+mod beside;
 mod blocking;
 mod bridge;
 mod checksums;
@@ -20,7 +21,7 @@ mod found;
 mod http;
 mod inherited;
 mod limits;
-mod many;
+mod looks;
 mod metalink;
 pub mod mounts;
 mod nfs;
@@ -33,13 +34,16 @@ pub use assumed::{assumed, is_kept, open_assumed, set_remembers};
 pub use blocking::{BlockingFile, BlockingReader, within};
 pub use bridge::{Protocol, set_bridge};
 pub use limits::PATIENCE;
-pub use many::stats;
+pub use looks::{look, look_soon, release, stat, stats};
 pub use replicas::{open_replicas, shown};
 
+use beside::{ASKING, KEPT, beside};
 use found::Open;
 use inherited::Inherited;
+use std::pin::Pin;
 use std::sync::Arc;
-use treemill_source::{Edges, Identity, Part, Source, SourceError, is_off};
+use treemill_source::{Edges, Identity, Part, Source, SourceError, Ticket, is_off};
+use treemill_transfer::wait_for;
 
 /// What a server says of a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,14 +92,17 @@ impl Entry {
 
 type Opening = fn(&str, &str) -> Result<Arc<dyn Source>, SourceError>;
 
-/// The functions of one protocol. Each takes a whole address.
+/// What a server answers: work for the process's runtime.
+type Later<T> = Pin<Box<dyn Future<Output = Result<T, SourceError>> + Send>>;
+
+/// The functions of one protocol. Each takes a whole address. Those that are called for many files at once take no thread.
 struct Transport {
     schemes: &'static [&'static str],
-    open: fn(&str) -> Result<Open, SourceError>,
+    open: fn(&str) -> Later<Open>,
     /// Opens a file that the server of another address, which follows, has named: it gets no token of the user's. `None`
     /// if servers may not name such files.
     open_found: Option<Opening>,
-    stat: fn(&str) -> Result<Stat, SourceError>,
+    stat: fn(&str) -> Later<Stat>,
     list: fn(&str) -> Result<Vec<Entry>, SourceError>,
 }
 
@@ -128,39 +135,66 @@ pub fn schemes() -> Vec<&'static str> {
 pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     let source = match ready::take(url) {
         Some(source) => source,
-        None => open_now(url)?,
+        None => waited(url, open_now(url))?.0,
     };
     ready::note(url, &source);
     Ok(source)
 }
 
-fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    let source = open_here(url)?;
-    Ok(Arc::new(Inherited::new(url, source, open_here)))
+/// Waits for what is done about a file.
+fn waited<T>(
+    url: &str,
+    work: impl Future<Output = Result<T, SourceError>>,
+) -> Result<T, SourceError> {
+    wait_for(&replicas::shown(url), work)
+}
+
+/// An open file, and those of its first and last bytes that are on their way.
+type Opened = (Arc<dyn Source>, Vec<Ticket>);
+
+async fn open_now(url: &str) -> Result<Opened, SourceError> {
+    let (source, edges) = opened_here(url).await?;
+    let again = |url: &str| Ok(waited(url, opened_here(url))?.0);
+    Ok((Arc::new(Inherited::new(url, source, again)), edges))
 }
 
 /// Opens a file for this process alone.
-fn open_here(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+async fn opened_here(url: &str) -> Result<Opened, SourceError> {
+    let owned = url.to_owned();
     let source = match transport(url) {
-        Some(_) if metalink::is_document(url) => metalink::open(url)?,
-        Some(transport) => (transport.open)(url)?.everywhere(url),
-        None => open_bare(url)?,
+        Some(_) if metalink::is_document(url) => {
+            beside(&ASKING, url, move || metalink::open(&owned)).await??
+        }
+        Some(transport) => (transport.open)(url).await?.everywhere(url),
+        None => beside(&ASKING, url, move || open_bare(&owned)).await??,
     };
     assumed::note(url, &*source);
-    Ok(opened(source))
+    // What is kept of it may lie on another server's disk.
+    match is_far(&*source) {
+        true => beside(&KEPT, url, move || opened(source)).await,
+        false => Ok(opened(source)),
+    }
+}
+
+/// Whether it may be worth it to keep on disk what opening the file reads.
+fn is_far(source: &dyn Source) -> bool {
+    source.costs().round_trip >= limits::DESCRIBED_DISTANCE && !is_off(Part::Startup)
 }
 
 /// A file that was opened just now, and is going to be described.
-fn opened(source: Arc<dyn Source>) -> Arc<dyn Source> {
-    let is_far = source.costs().round_trip >= limits::DESCRIBED_DISTANCE;
+fn opened(source: Arc<dyn Source>) -> Opened {
     let is_remembered = source
         .identity()
         .is_some_and(|it| assumed::is_remembered(&it));
-    match is_far && !is_off(Part::Startup) {
-        true => treemill_source::cache::described(source, is_remembered),
-        false if is_remembered => Arc::new(Edges::later(source)),
-        false => Arc::new(Edges::of(source)),
+    if is_far(&*source) {
+        return treemill_source::cache::described(source, is_remembered);
     }
+    let edges = match is_remembered {
+        true => Edges::later(source),
+        false => Edges::of(source),
+    };
+    let asked = edges.asked();
+    (Arc::new(edges), asked)
 }
 
 /// Opens a file, and asks for nothing of it. What is asked later is counted.
@@ -176,48 +210,6 @@ fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
     let refused = || SourceError::new(replicas::shown(url), "no server may name such a place");
     let open = transport(url).and_then(|transport| transport.open_found);
     open.ok_or_else(refused)?(url, home)
-}
-
-/// The state that [`stat`] gives, of a file that will be opened soon: it is opened now, which tells its state too,
-/// and what it says of itself is on its way when it is wanted. A file that is open, or
-/// that another thread opens, is only asked for its state.
-///
-/// # Errors
-/// As [`open`].
-pub fn look(url: &str) -> Result<Stat, SourceError> {
-    if !ready::begin(url) {
-        return stat(url);
-    }
-    let source = open_now(url);
-    ready::keep(url, source.as_ref().ok().cloned());
-    Ok(state_of(&*source?))
-}
-
-/// Closes those of these files that [`look`] has opened and the caller has not. Does not wait for servers.
-pub fn release(urls: &[String]) {
-    ready::release(urls);
-}
-
-/// The state of an open file.
-fn state_of(source: &dyn Source) -> Stat {
-    Stat {
-        size: source.size(),
-        is_folder: false,
-        identity: source.identity(),
-    }
-}
-
-/// Asks for the state of a file or folder.
-///
-/// # Errors
-/// As [`open`].
-pub fn stat(url: &str) -> Result<Stat, SourceError> {
-    if transport(url).is_some() && metalink::is_document(url) {
-        return Ok(state_of(&*metalink::open(url)?));
-    }
-    let stat = protocol(url)?.stat(url)?;
-    ready::forget_other(url, &stat);
-    Ok(stat)
 }
 
 /// This process ends: servers that keep what it had open are told. Bounded to a fraction of a second; for nothing it costs nothing.

@@ -26,8 +26,12 @@ pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
 /// How long the addresses of a server's name are looked for.
 pub(crate) const LOOK_UP: Duration = Duration::from_secs(5);
 
-/// Files whose state is asked for at once. The connections are shared, so that this is only threads.
+/// Files whose state is asked for at once: servers answer side by side, and all share their connections.
 pub(crate) const MOST_LOOKS: usize = 128;
+/// Threads that ask by a bridge, which keeps one until it is answered, or read documents that describe files.
+pub(crate) const ASKING: usize = 128;
+/// Threads that look for what is kept of a file on this disk, which may be a server's.
+pub(crate) const KEPT: usize = 4;
 /// When a question that failed has taken this long, its server is silent: it is asked nothing more at once.
 pub(crate) const SILENT: Duration = Duration::from_secs(5);
 /// Files whose state is remembered after they were open, at most.

@@ -1,7 +1,7 @@
 //! The transport of objects in buckets.
 
 use crate::found::Open;
-use crate::{Entry, Stat, Transport};
+use crate::{Entry, Later, Stat, Transport};
 use std::sync::Arc;
 use treemill_source::{Observed, SourceError};
 
@@ -13,17 +13,23 @@ pub(crate) const TRANSPORT: Transport = Transport {
     list,
 };
 
-fn open(url: &str) -> Result<Open, SourceError> {
-    let source = Arc::new(treemill_http::objects::open(url)?);
-    Ok(Open::only(Arc::new(Observed::by_requests(source))))
+fn open(url: &str) -> Later<Open> {
+    let url = url.to_owned();
+    Box::pin(async move {
+        let source = Arc::new(treemill_http::objects::opened(&url).await?);
+        Ok(Open::only(Arc::new(Observed::by_requests(source))))
+    })
 }
 
-fn stat(url: &str) -> Result<Stat, SourceError> {
-    let found = treemill_http::objects::stat(url)?;
-    Ok(Stat {
-        size: found.size,
-        is_folder: false, // a folder is only what keys have in common
-        identity: found.identity,
+fn stat(url: &str) -> Later<Stat> {
+    let url = url.to_owned();
+    Box::pin(async move {
+        let found = treemill_http::objects::state(&url).await?;
+        Ok(Stat {
+            size: found.size,
+            is_folder: false, // a folder is only what keys have in common
+            identity: found.identity,
+        })
     })
 }
 

@@ -32,7 +32,7 @@ pub fn open_replicas(
         .map(|address| opener(address))
         .collect();
     let replicas = Replicas::open(name, openers, warn)?;
-    Ok(crate::opened(Arc::new(replicas)))
+    Ok(crate::opened(Arc::new(replicas)).0)
 }
 
 fn opener(address: &str) -> Opener {

@@ -3,7 +3,7 @@
 use crate::connections::{Connections, Opening, Pool};
 use crate::found::{Open, Place};
 use crate::limits::{CONNECTION_DISTANCE, CONNECTIONS, LOOK_UP, MOST_CONNECTIONS};
-use crate::{Entry, Stat, Transport, checksums};
+use crate::{Entry, Later, Stat, Transport, checksums};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -74,7 +74,12 @@ fn options() -> Options {
     }
 }
 
-fn open(url: &str) -> Result<Open, SourceError> {
+fn open(url: &str) -> Later<Open> {
+    let url = url.to_owned();
+    Box::pin(async move { opened(&url).await })
+}
+
+async fn opened(url: &str) -> Result<Open, SourceError> {
     let asked = parsed(url)?;
     let owned = url.to_owned();
     let opening: Opening = Arc::new(move |number, beyond| {
@@ -86,11 +91,12 @@ fn open(url: &str) -> Result<Open, SourceError> {
         })
     });
     let begun = begin(&asked, url, &opening);
-    let first = XrootdSource::open(&client(url, 0), url)?;
+    let client = client(url, 0);
+    let first = XrootdSource::opened(&client, url, Duration::ZERO).await?;
     let first = Arc::new(first.wanting(checksums::wanted()));
     let source = observed(Arc::clone(&first), url);
     let connections = match begun {
-        Some(pool) => Connections::begun(source, pool, opening),
+        Some(pool) => Connections::begun(source, pool, opening).await,
         None => Connections::new(source, opening),
     };
     let open = Open::only(Arc::new(connections));
@@ -158,16 +164,19 @@ fn is_same(one: &str, other: &str) -> bool {
     }
 }
 
-fn stat(url: &str) -> Result<Stat, SourceError> {
-    let parsed = parsed(url)?;
-    let name = parsed.to_string();
-    let status = client(url, 0)
-        .stat(&parsed)
-        .map_err(|e| failed(&name, &e))?;
-    Ok(Stat {
-        size: status.size,
-        is_folder: status.flags & FOLDER != 0,
-        identity: settled(&name, status, SystemTime::now()),
+fn stat(url: &str) -> Later<Stat> {
+    let url = url.to_owned();
+    Box::pin(async move {
+        let parsed = parsed(&url)?;
+        let name = parsed.to_string();
+        let asked = client(&url, 0);
+        let status = asked.status(&parsed).await;
+        let status = status.map_err(|e| failed(&name, &e))?;
+        Ok(Stat {
+            size: status.size,
+            is_folder: status.flags & FOLDER != 0,
+            identity: settled(&name, status, SystemTime::now()),
+        })
     })
 }
 

@@ -74,6 +74,13 @@ impl Edges {
         }
     }
 
+    /// The edges that are on their way or here.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Ticket> {
+        let state = self.state();
+        state.asked.iter().map(|(_, edge)| edge.clone()).collect()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

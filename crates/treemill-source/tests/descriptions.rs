@@ -39,7 +39,7 @@ fn open(state: &str) -> (Arc<Watched<Memory>>, Arc<dyn Source>) {
     let memory = Memory::new("m", (0..SIZE).map(byte).collect(), FAR);
     let identity = Identity::of_remote("root://host//a.root", SIZE, state);
     let watched = Arc::new(Watched::new(memory).with_identity(Some(identity)));
-    let source = described(Arc::clone(&watched) as Arc<dyn Source>, false);
+    let (source, _) = described(Arc::clone(&watched) as Arc<dyn Source>, false);
     (watched, source)
 }
 

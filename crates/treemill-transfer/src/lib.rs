@@ -31,7 +31,7 @@ pub use parts::parts;
 pub use process::PerProcess;
 pub use remote::{Opened, Remote};
 pub use retry::Retry;
-pub use runtime::{runtime, wait};
+pub use runtime::{runtime, wait, wait_for};
 pub use socket::{read, write};
 pub use threads::{Job, Threads};
 pub use trouble::{Kind, Trouble};

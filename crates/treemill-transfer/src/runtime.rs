@@ -5,6 +5,7 @@ use crate::process::PerProcess;
 use crate::trouble::{Kind, Trouble};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::runtime::{Builder, Runtime};
+use treemill_source::SourceError;
 
 static RUNTIME: PerProcess<Runtime> = PerProcess::new();
 
@@ -40,4 +41,16 @@ pub fn wait<T, E: From<Trouble>>(work: impl Future<Output = Result<T, E>>) -> Re
     // What was being changed by work that has panicked is dropped with it.
     let done = catch_unwind(AssertUnwindSafe(|| runtime.block_on(work)));
     done.unwrap_or_else(|_| Err(Trouble::new(Kind::Final, "the request was given up").into()))
+}
+
+/// Waits like [`wait`] for what is done about a source called `name`.
+///
+/// # Errors
+/// Those of the work; if there is no runtime, or if the work has panicked.
+pub fn wait_for<T>(
+    name: &str,
+    work: impl Future<Output = Result<T, SourceError>>,
+) -> Result<T, SourceError> {
+    let done = wait(async { Ok::<_, Trouble>(work.await) });
+    done.map_err(|trouble| trouble.error(name, None))?
 }

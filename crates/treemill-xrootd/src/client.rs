@@ -173,14 +173,20 @@ impl Client {
     /// # Errors
     /// As [`Client::open`].
     pub fn stat(&self, url: &Url) -> Result<Status, Error> {
-        let (session, body) = self.ask(url, |path| Request::Stat { path })?;
+        wait(self.status(url))
+    }
+
+    /// Asks like [`Client::stat`], as a task of the runtime.
+    ///
+    /// # Errors
+    /// As [`Client::open`].
+    pub async fn status(&self, url: &Url) -> Result<Status, Error> {
+        let asking = self.follow(Route::new(url), url, |path| Request::Stat { path });
+        let (session, body) = asking.await?;
         let status = Status::decode(&body).map_err(named(url, &session))?;
         if !session.is_proxy() {
             let closing = self.held.close_others(url, &status, session.server());
-            wait(async {
-                closing.await;
-                Ok::<_, Error>(())
-            })?;
+            closing.await;
         }
         Ok(status)
     }

@@ -21,7 +21,7 @@ use treemill_source::{
     Bytes, Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets,
 };
-use treemill_transfer::{runtime, wait};
+use treemill_transfer::{runtime, wait_for};
 
 mod checksums;
 
@@ -74,8 +74,8 @@ impl XrootdSource {
     /// # Errors
     /// If there is no such file, or if it cannot be opened; it names server and file.
     pub fn open(client: &Arc<Client>, url: &str) -> Result<Self, SourceError> {
-        let opening = async { Ok(XrootdSource::opened(client, url, Duration::ZERO).await) };
-        wait(opening).map_err(|error| in_words(&shown(url), &error, None))?
+        let opening = XrootdSource::opened(client, url, Duration::ZERO);
+        wait_for(&shown(url), opening)
     }
 
     /// Opens like [`XrootdSource::open`], as a task of the runtime, but not at a server that takes less than this to connect

@@ -21,17 +21,35 @@ __all__ = ["NO_ASSUMPTIONS", "Answer", "Assumptions"]
 _Value = TypeVar("_Value")
 
 
-class Answer(Generic[_Value]):
-    """What `ask` gives, on a thread of its own. Thread-safe."""
+def _on_a_thread(
+    ask: Callable[[], _Value],
+) -> Callable[[Callable[[_Value | Exception], None]], None]:
+    """How an Answer begins to ask what keeps a thread until it is answered."""
 
-    def __init__(self, ask: Callable[[], _Value]) -> None:
-        self._ask = ask
+    def begin(hear: Callable[[_Value | Exception], None]) -> None:
+        def work() -> None:
+            try:
+                told: _Value | Exception = ask()
+            except Exception as error:
+                told = error
+            hear(told)
+
+        threading.Thread(target=work, name="treemill-open", daemon=True).start()
+
+    return begin
+
+
+class Answer(Generic[_Value]):
+    """The answer to a question, when it comes. Thread-safe."""
+
+    def __init__(self, begin: Callable[[Callable[[_Value | Exception], None]], None]) -> None:
+        """`begin` asks without waiting, and gives the answer, or the error, to what it gets."""
         self._value: _Value | None = None
         self._error: Exception | None = None
         self._ended = threading.Event()
         self._then: list[Callable[[], None]] = []
         self._lock = threading.Lock()
-        threading.Thread(target=self._work, name="treemill-open", daemon=True).start()
+        begin(self._hear)
 
     @property
     def is_here(self) -> bool:
@@ -39,15 +57,15 @@ class Answer(Generic[_Value]):
         return self._ended.is_set()
 
     def result(self) -> _Value | None:
-        """Waits for the answer; None if that was given up. Raises what `ask` has raised."""
+        """Waits for the answer; None if that was given up. Raises the error that came for it."""
         self._ended.wait()
         if self._error is not None:
             raise self._error
         return self._value
 
     def then(self, call: Callable[[], None]) -> None:
-        """Calls this when there is a result: at once, or on the thread that asks. It must not wait,
-        and raise nothing."""
+        """Calls this when there is a result: at once, or on the thread that tells. It must raise
+        nothing, and not wait."""
         with self._lock:
             if not self._ended.is_set():
                 self._then.append(call)
@@ -58,17 +76,16 @@ class Answer(Generic[_Value]):
         """Ends the wait for the answer. One that has come stays."""
         self._ended.set()
 
-    def _work(self) -> None:
-        try:
-            self._value = self._ask()
-        except Exception as error:
-            self._error = error
-        finally:
-            with self._lock:
-                self._ended.set()
-                calls, self._then = self._then, []
-            for call in calls:
-                call()
+    def _hear(self, told: _Value | Exception) -> None:
+        if isinstance(told, Exception):
+            self._error = told
+        else:
+            self._value = told
+        with self._lock:
+            self._ended.set()
+            calls, self._then = self._then, []
+        for call in calls:
+            call()
 
 
 class Assumptions:
@@ -89,7 +106,9 @@ class Assumptions:
             asked = list(self._paths.values())
             # Only so many are opened: of those that are kept here it may not be necessary.
             self._answer = Answer(
-                lambda: source.identities(sorted(asked, key=source.is_kept), soon=soon)
+                _on_a_thread(
+                    lambda: source.identities(sorted(asked, key=source.is_kept), soon=soon)
+                )
             )
 
     def is_certain(self) -> bool:

@@ -227,6 +227,12 @@ class ChainTrees:
         with self._lock:
             return number in self._open
 
+    def opens(self, number: int, then: Callable[[], None]) -> bool:
+        """Has file `number` opened in the background, if it can be without a thread that waits for
+        its server, and calls `then` when it is open or cannot be opened: at once, or on another
+        thread. `then` raises nothing, and must not wait. False if it has begun nothing."""
+        return False
+
     def asks_servers(self) -> bool:
         """True if servers have to be asked when the files are opened: what that reads of one is
         neither open nor kept. Opens nothing."""
@@ -301,7 +307,7 @@ class _Pinned(ChainTrees):
         new = (n for n in paths if not self._has_looked(n))
         for number in islice(new, _SOON):
             path = paths[number]
-            self._coming[number] = Answer(partial(source.identity, path))
+            self._coming[number] = Answer(partial(source.look, path))
 
     def __getitem__(self, number: int) -> FileTree:
         tree = super().__getitem__(number)
@@ -404,6 +410,23 @@ class _Pinned(ChainTrees):
             self._coming.pop(number, None)  # another attempt looks again
             raise
         return source.identity(path) if told is None else told
+
+    def opens(self, number: int, then: Callable[[], None]) -> bool:
+        location = self.locations[number]
+        if number not in self.far or location.replicas:
+            return False
+        if self.is_open(number) or self._is_kept(location):
+            then()
+            return True
+        with self._lock:
+            coming = self._coming.get(number)
+        if coming is None:
+            coming = Answer(partial(source.look, location.path))
+            if not self._has_looked(number):
+                with self._lock:
+                    coming = self._coming.setdefault(number, coming)
+        coming.then(then)
+        return True
 
     def _has_looked(self, number: int) -> bool:
         return number in self._identities or number in self.assumed.identities

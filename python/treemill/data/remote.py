@@ -133,6 +133,28 @@ class Remote:
             raise failure  # of a moment ago: a server that is silent is not waited for twice
         return self._looked(path, True)
 
+    def look(self, path: str, then: Callable[[Identity | Exception], None]) -> None:
+        """See Storage."""
+        from treemill import _core  # heavy: core
+
+        with self._lock:
+            when, failure = self._failures.pop(path, (-_LATELY, None))
+        if failure is not None and time.monotonic() - when < _LATELY:
+            then(failure)  # as `identity` raises it
+            return
+
+        def heard(told: tuple[int, Sequence[int] | None] | SourceError) -> None:
+            if isinstance(told, SourceError):
+                then(told)
+                return
+            identity = _identity(*told)
+            with self._lock:
+                self._looks[path] = time.monotonic(), identity
+            then(identity)
+
+        prepare()
+        _core.remote_look(path, heard)
+
     def _has_failed(self, path: str) -> bool:
         with self._lock:
             when, _ = self._failures.get(path, (-_LATELY, None))

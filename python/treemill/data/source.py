@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -43,6 +43,7 @@ __all__ = [
     "is_kept",
     "is_same",
     "is_url",
+    "look",
     "matching",
     "recent_identities",
     "recent_identity",
@@ -79,6 +80,10 @@ class Storage(Protocol):
     def identity(self, path: str) -> Identity:
         """The identity of a file as it is now. Raises SourceError if there is no such file, or if
         the storage refuses to tell."""
+
+    def look(self, path: str, then: Callable[[Identity | Exception], None]) -> None:
+        """Gives what `identity` gives or raises to `then`, without waiting for it, of a file that
+        will be opened soon: a far one is open by then. `then` raises nothing, and must not wait."""
 
     def recent_identity(self, path: str) -> Identity:
         """Gives what `identity` gives; for a far file it may be some seconds old."""
@@ -136,6 +141,13 @@ class _Local:
         changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
         marks = stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns
         return Identity(stat.st_size, changed, marks)
+
+    def look(self, path: str, then: Callable[[Identity | Exception], None]) -> None:
+        try:
+            answer: Identity | Exception = self.identity(path)
+        except SourceError as error:
+            answer = error
+        then(answer)
 
     def recent_identity(self, path: str) -> Identity:
         return self.identity(path)
@@ -256,6 +268,11 @@ def is_directory(path: str) -> bool:
 def identity(path: str) -> Identity:
     """See Storage."""
     return _storage(path).identity(path)
+
+
+def look(path: str, then: Callable[[Identity | Exception], None]) -> None:
+    """See Storage.look."""
+    _storage(path).look(path, then)
 
 
 def changed(seen: Sequence[tuple[str, Identity]]) -> list[int]:

@@ -157,6 +157,10 @@ class ChainChunks:
         if file in self._far:
             _ = self._chain.trees[file]
 
+    def opens(self, file: int, then: Callable[[], None]) -> bool:
+        """See ChunkSource."""
+        return self._chain.trees.opens(file, then)
+
     def ask(self, file: int, start: int, stop: int, control: Control) -> object | None:
         """See ChunkSource."""
         wanted = self._wanted()

@@ -130,6 +130,9 @@ class ChunkSource(Protocol):
     def open(self, file: int) -> None:
         """Opens the file if it is on a server. All threads may call this."""
 
+    def opens(self, file: int, then: Callable[[], None]) -> bool:
+        """Has the file opened in the background: see Workload."""
+
     def ask(self, file: int, start: int, stop: int, control: Control) -> object | None:
         """Asks for the bytes that these entries will want, as far as that is known, and does not
         wait for them. They are kept as long as the answer is. None if there is nothing to ask for:

@@ -92,6 +92,10 @@ class CycleChunks:
     def open(self, file: int) -> None:
         """Nothing: there is no file."""
 
+    def opens(self, file: int, then: Callable[[], None]) -> bool:
+        """Nothing: there is no file."""
+        return False
+
     def ask(self, file: int, start: int, stop: int, control: Control) -> None:
         """Nothing: there is no file."""
 

@@ -82,6 +82,10 @@ class QueryWorkload:
     def begin(self) -> None:
         """Nothing to do."""
 
+    def opens(self, file: int, then: Callable[[], None]) -> bool:
+        """See Workload."""
+        return self._chain.trees.opens(file, then)
+
     def place(self, file: int) -> tuple[str, int]:
         """The path; packets count from the file's first entry."""
         return self._chain.locations[file].path, 0

@@ -22,7 +22,7 @@ from .user_selector import ChunkPlace, UserSelector
 from .workload import SpanWorkload, one_by_one, opaque
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .._core import Control
     from ..errors import SourceError
@@ -84,6 +84,10 @@ class SelectorWorkload:
         return _BoundSelector(
             self._selector, self._source, file, bookings, self._uncounted, self._promised
         )
+
+    def opens(self, file: int, then: Callable[[], None]) -> bool:
+        """See Workload."""
+        return self._source.opens(file, then)
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See Workload."""

@@ -150,8 +150,11 @@ def meter(control: Control) -> Meter:
 FILES_AT_ONCE = 1 + PROMISES + OPENINGS
 """Files on servers that one worker is at, at most: the one that it reads, those that its promises
 are in, and those that it has opened ahead."""
-_AT_ONCE = OPENINGS + 2
-"""Threads of one worker, at most: most of them wait for a file to be opened."""
+_AT_ONCE = 2
+"""Threads of one worker, at most, that do what servers need not be waited for, as a rule."""
+_WAITING = OPENINGS + 2
+"""Threads of one worker, at most, if they wait for a file to be opened that the core does not open
+in the background: one that lies at several addresses, or is not on a server."""
 
 
 class BackgroundWork(Generic[P]):
@@ -164,17 +167,26 @@ class BackgroundWork(Generic[P]):
         self._lock = threading.Lock()
         self._tasks: deque[Callable[[], None]] = deque()
         self._threads = 0
+        self._is_over = False
         self._promised: dict[int, tuple[Packet, Bound[P] | None]] = {}
         """The packets by number; no bound until their bytes have been asked for."""
         self._has_begun = False
         self._waiting: list[Packet] = []
         """Those that were promised before the worker has begun anything."""
 
-    def do(self, task: Callable[[], None]) -> None:
+    def open_for(self, file: int, task: Callable[[], None]) -> None:
+        """Does this on another thread, when the file is open or cannot be opened. It must raise
+        nothing."""
+        if not self._workload.opens(file, partial(self.do, task)):
+            self.do(task, most=_WAITING)
+
+    def do(self, task: Callable[[], None], most: int = _AT_ONCE) -> None:
         """Does this on another thread, soon. It must raise nothing."""
         with self._lock:
+            if self._is_over:
+                return
             self._tasks.append(task)
-            if self._threads == _AT_ONCE:
+            if self._threads >= most:
                 return
             self._threads += 1
         threading.Thread(target=self._work, name="treemill-beside", daemon=True).start()
@@ -199,7 +211,7 @@ class BackgroundWork(Generic[P]):
             if not self._has_begun:
                 self._waiting.append(packet)
                 return
-        self.do(lambda: self._prefetch(packet))
+        self.open_for(packet.file, lambda: self._prefetch(packet))
 
     def _prefetch(self, packet: Packet) -> None:
         with self._lock:
@@ -238,7 +250,7 @@ class BackgroundWork(Generic[P]):
         with contextlib.suppress(Exception):  # the packet itself meets it next
             self._workload.bound(packet.file).prefetch(packet.start, packet.stop, self._control)
         for promised in waiting:
-            self.do(partial(self._prefetch, promised))
+            self.open_for(promised.file, partial(self._prefetch, promised))
 
     def pass_on(self, packet: Packet) -> None:
         """Notes that the packet is no promise any more: this worker begins it, or another one that
@@ -255,6 +267,7 @@ class BackgroundWork(Generic[P]):
                 self._forget(number)
             self._waiting.clear()
             self._tasks.clear()
+            self._is_over = True  # files may be open later
 
 
 # Errors that another try would raise again, from the same bytes and the same question.
@@ -320,7 +333,9 @@ class Worker(Generic[P]):
             else:
                 self._beside.forget(hint.packet)
         elif isinstance(hint, OpenAhead):
-            self._beside.do(lambda: self._send_event(self._open(hint.file, beside=True)))
+            self._beside.open_for(
+                hint.file, lambda: self._send_event(self._open(hint.file, beside=True))
+            )
         else:
             raise TypeError(f"not a hint for a worker: {hint!r}")
 

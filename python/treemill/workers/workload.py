@@ -3,7 +3,7 @@ wrappers change a part of another workload."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
@@ -128,6 +128,11 @@ class Workload(Protocol[P]):
     def bound(self, file: int) -> Bound[P]:
         """The workload bound to this file. Files may stay open."""
 
+    def opens(self, file: int, then: Callable[[], None]) -> bool:
+        """Has the file opened in the background, if it can be without a thread that waits for its
+        server, and calls `then` when it is open or cannot be opened: at once, or on another thread.
+        `then` raises nothing, and must not wait. False if it has begun nothing. Raises nothing."""
+
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The file's number of entries, and the entries before which packets may end; none if they
         may end anywhere. The number of entries among them if they may end at its end only."""
@@ -235,6 +240,10 @@ class Forwarding(Generic[P]):
         """See Workload."""
         self.inner.begin()
 
+    def opens(self, file: int, then: Callable[[], None]) -> bool:
+        """See Workload."""
+        return self.inner.opens(file, then)
+
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See Workload."""
         return self.inner.size(file)
@@ -267,6 +276,10 @@ class SpanWorkload(Forwarding[P]):
         """See Workload."""
         number, first, _ = self._spans[file]
         return _Shifted(self.inner.bound(number), first)
+
+    def opens(self, file: int, then: Callable[[], None]) -> bool:
+        """See Workload."""
+        return self.inner.opens(self._spans[file][0], then)
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See Workload."""

@@ -77,6 +77,9 @@ class Far:
             raise OSError("chance")
         return self
 
+    def opens(self, file, then):
+        return False
+
     def size(self, file):
         self.bound(file)
         return 100, (50,)
@@ -264,6 +267,58 @@ def test_after_the_pass_nothing_more_is_begun(far):
     far.may_open.set()
     assert far.said.count(("bound", 0)) <= OPENINGS + 2, "as many as there are threads"
     assert all(words[0] == "bound" for words in far.said)
+
+
+class Server(Far):
+    """Files of a server, which are opened in the background until `answers` are called."""
+
+    def __init__(self):
+        super().__init__()
+        self.answers = []
+
+    def opens(self, file, then):
+        self.answers.append(then)
+        return True
+
+
+def test_no_thread_waits_while_servers_open_files():
+    server = Server()
+    beside = begun(server)
+    before = threading.active_count()
+    for number in range(OPENINGS):
+        beside.prefetch(packet(number))
+    assert threading.active_count() == before
+    assert server.said == []
+    server.may_open.set()
+    server.answers[-1]()
+    last = 10 * (OPENINGS - 1)
+    server.wait_for("prefetch", last, last + 10)
+    assert len([words for words in server.said if words[0] == "prefetch"]) == 1
+
+
+def test_files_that_are_open_take_few_threads():
+    server = Server()
+    beside = begun(server)
+    before = threading.active_count()
+    for number in range(OPENINGS):
+        beside.prefetch(packet(number))
+    for then in server.answers:
+        then()
+    server.wait_for("bound", 0)
+    assert threading.active_count() <= before + 2
+    server.may_open.set()
+
+
+def test_a_file_that_is_open_after_the_pass_is_left_alone():
+    server = Server()
+    server.may_open.set()
+    beside = begun(server)
+    beside.prefetch(packet(1))
+    beside.leave()
+    before = threading.active_count()
+    server.answers[0]()
+    assert threading.active_count() == before
+    assert server.said == []
 
 
 def hints(session):

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import awkward as ak
@@ -133,6 +134,7 @@ class _Server:
         self.together = []
         monkeypatch.setattr(chain_trees.source, "is_far", lambda path: True)
         monkeypatch.setattr(chain_trees.source, "identity", self.identity)
+        monkeypatch.setattr(chain_trees.source, "look", self.look)
         monkeypatch.setattr(chain_trees.source, "recent_identity", self.identity)
         monkeypatch.setattr(chain_trees.source, "identities", self.identities)
 
@@ -141,6 +143,12 @@ class _Server:
         if "gone" in path:
             raise SourceError("gone", file=path)
         return Identity(len(path), 0, (1,))
+
+    def look(self, path, then):
+        try:
+            then(self.identity(path))
+        except SourceError as error:
+            then(error)
 
     def identities(self, paths):
         self.together.extend(paths)
@@ -177,6 +185,24 @@ def test_a_file_that_could_not_be_opened_soon_is_tried_again(monkeypatch):
         with raises(SourceError, about="gone"):
             pinned.identity(0)
     assert len(server.looks) == 2
+
+
+@pytest.mark.parametrize("name", ["here", "gone"])
+def test_a_file_of_a_server_is_opened_in_the_background_once(name, monkeypatch):
+    server = _Server(monkeypatch)
+    pinned = _trees(f"root://h//{name}.root").pinned()
+    told = []
+    for _ in range(2):
+        assert pinned.opens(0, lambda: told.append(len(server.looks)))
+    assert told == [1, 1]
+    with nullcontext() if name == "here" else raises(SourceError, about="gone"):
+        assert pinned.identity(0)
+    assert len(server.looks) == 1, "what the opening has seen is the pass's"
+
+
+def test_a_near_file_is_not_opened_in_the_background(path):
+    pinned = tm.dataset(path).chain.trees.pinned()
+    assert not pinned.opens(0, pytest.fail)
 
 
 def test_relative_paths_mean_the_same_files_in_another_folder(tmp_path, paths, monkeypatch):

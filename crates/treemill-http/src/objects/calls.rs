@@ -10,7 +10,7 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use treemill_source::{Identity, Messages, Source, SourceError};
-use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait};
+use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait_for};
 
 /// An object in a bucket.
 #[derive(Debug, Clone)]
@@ -43,7 +43,15 @@ pub struct Entry {
 /// # Errors
 /// Why the object cannot be read; no later than 30 s after the service's last byte.
 pub fn open(url: &str) -> Result<ObjectSource, SourceError> {
-    let (object, opened) = waited(url, opening)?;
+    wait_for(url, opened(url))
+}
+
+/// Opens like [`open`], as a task of the runtime.
+///
+/// # Errors
+/// As [`open`].
+pub async fn opened(url: &str) -> Result<ObjectSource, SourceError> {
+    let (object, opened) = asked(url, opening).await?;
     Ok(ObjectSource(Remote::new(object, opened)))
 }
 
@@ -52,14 +60,23 @@ pub fn open(url: &str) -> Result<ObjectSource, SourceError> {
 /// # Errors
 /// As [`open`].
 pub fn stat(url: &str) -> Result<Stat, SourceError> {
-    waited(url, |address, store, _| async move {
+    wait_for(url, state(url))
+}
+
+/// Asks like [`stat`], as a task of the runtime.
+///
+/// # Errors
+/// As [`open`].
+pub async fn state(url: &str) -> Result<Stat, SourceError> {
+    let stated = asked(url, |address, store, _| async move {
         let meta = insist(&address.server(), || soon(head(&*store, &address))).await?;
         Ok(Stat {
             size: meta.size,
             identity: identity(&address, &meta),
             modified: Some(meta.last_modified.into()),
         })
-    })
+    });
+    stated.await
 }
 
 /// Whether there is such an object.
@@ -80,7 +97,7 @@ pub fn exists(url: &str) -> Result<bool, SourceError> {
 /// As [`open`].
 pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     let folder = url.strip_suffix('/').unwrap_or(url);
-    waited(folder, |address, store, _| async move {
+    let listed = asked(folder, |address, store, _| async move {
         let prefix = Some(&address.key);
         let one = || async {
             store
@@ -104,21 +121,22 @@ pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
         let mut entries: Vec<Entry> = folders.chain(objects).collect();
         entries.sort();
         Ok(entries)
-    })
+    });
+    wait_for(url, listed)
 }
 
-/// Does `what` with the bucket of a URL on the runtime, and waits for it.
-fn waited<T: Send + 'static, F: Future<Output = Result<T, Trouble>> + Send + 'static>(
+/// Does `what` with the bucket of a URL.
+async fn asked<T, F: Future<Output = Result<T, Trouble>>>(
     url: &str,
-    what: impl FnOnce(Address, Arc<dyn ObjectStore>, Arc<Line>) -> F + Send + 'static,
+    what: impl FnOnce(Address, Arc<dyn ObjectStore>, Arc<Line>) -> F,
 ) -> Result<T, SourceError> {
     let address = Address::parse(url)?;
     let name = address.name.clone();
-    let done = wait(async move {
+    let done = async move {
         let (store, line) = bucket(&address)?;
         what(address, store, line).await
-    });
-    done.map_err(|trouble| trouble.error(&name, None))
+    };
+    done.await.map_err(|trouble| trouble.error(&name, None))
 }
 
 async fn head(store: &dyn ObjectStore, address: &Address) -> Result<ObjectMeta, Trouble> {

@@ -3,8 +3,10 @@
 
 use super::{Connection, Opening};
 use crate::connections::deal::distance;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 use treemill_source::{Identity, Source};
 use treemill_transfer::runtime;
 
@@ -44,7 +46,7 @@ struct State {
 #[derive(Default)]
 pub(crate) struct Pool {
     state: Mutex<State>,
-    bell: Condvar,
+    bell: Notify,
 }
 
 impl Pool {
@@ -72,7 +74,7 @@ impl Pool {
         state.open.extend(fits.map(Connection::new));
         drop(state);
         drop(other); // when nothing is locked: it may have something to say to its server
-        self.bell.notify_all();
+        self.bell.notify_waiters();
     }
 
     /// The file is known: what has another one goes, and all if the file is not worth them (`None`).
@@ -92,10 +94,17 @@ impl Pool {
     }
 
     /// Waits until all are open that were begun, but not for long.
-    pub(crate) fn wait(&self, patience: Duration) {
-        let waits = |state: &mut State| state.due > 0;
-        let state = self.state();
-        drop(self.bell.wait_timeout_while(state, patience, waits));
+    pub(crate) async fn wait(&self, patience: Duration) {
+        let all = async {
+            loop {
+                let told = self.bell.notified(); // before the look: it hears of what comes after that
+                if self.state().due == 0 {
+                    return;
+                }
+                told.await;
+            }
+        };
+        let _ = timeout(patience, all).await; // the late are left out
     }
 
     /// The connections that are open.
@@ -137,6 +146,7 @@ impl Drop for Due {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::connections::tests::done;
     use std::future::{poll_fn, ready};
     use std::sync::mpsc::{TryRecvError, channel};
     use std::task::Poll;
@@ -155,7 +165,7 @@ mod tests {
         });
         let pool = Arc::new(Pool::default());
         pool.open(0..=sizes.len(), &opening);
-        pool.wait(Duration::MAX);
+        done(pool.wait(Duration::MAX));
         pool
     }
 
@@ -181,7 +191,7 @@ mod tests {
     fn one_that_is_never_opened_is_not_waited_for() {
         let pool = Arc::new(Pool::default());
         drop(Due::new(&pool));
-        pool.wait(Duration::MAX);
+        done(pool.wait(Duration::MAX));
         assert_eq!(pool.state().due, 0);
     }
 
@@ -202,12 +212,12 @@ mod tests {
         });
         let pool = Arc::new(Pool::default());
         pool.open(0..3, &opening);
-        pool.wait(Duration::ZERO); // they are not waited for
+        done(pool.wait(Duration::ZERO)); // they are not waited for
         pool.settle(Some(&*file(5)));
         sender.send(5).unwrap();
         sender.send(6).unwrap();
         drop(sender);
-        pool.wait(Duration::MAX);
+        done(pool.wait(Duration::MAX));
         assert_eq!(pool.connections().len(), 1);
     }
 }

@@ -14,7 +14,7 @@ struct Described {
 }
 
 /// The file of a distant source, known or not. The first and last bytes of one that is not known are on their way; of one
-/// that is known nothing is asked for, nor of one that `is_remembered` elsewhere. A file without an identity is never known, and none is while
+/// that is known nothing is asked for, nor of one that `is_remembered` elsewhere. What is asked for is given, too. A file without an identity is never known, and none is while
 /// [`set_descriptions`](crate::cache::set_descriptions) has named no folder.
 ///
 /// ```
@@ -22,26 +22,31 @@ struct Described {
 /// use treemill_source::{Costs, Memory, Request, Source};
 ///
 /// let memory = Memory::new("m", vec![7; 1000], Costs::NEAR);
-/// let source = treemill_source::cache::described(Arc::new(memory), false);
+/// let (source, _) = treemill_source::cache::described(Arc::new(memory), false);
 /// let mut request = [Request::new(900..1000)];
 /// source.read(&mut request)?;
 /// assert_eq!(request[0].buffer, [7; 100]);
 /// # Ok::<(), treemill_source::SourceError>(())
 /// ```
 #[must_use]
-pub fn described(source: Arc<dyn Source>, is_remembered: bool) -> Arc<dyn Source> {
+pub fn described(source: Arc<dyn Source>, is_remembered: bool) -> (Arc<dyn Source>, Vec<Ticket>) {
     let known = get(&DESCRIPTIONS).zip(source.identity());
     let known = known.map(|(place, identity)| Description::open(place, &identity));
+    let is_known = is_remembered || known.as_ref().is_some_and(|it| !it.is_empty());
+    let source = match is_known {
+        true => Edges::later(source),
+        false => Edges::of(source),
+    };
+    let asked = source.asked();
     match known {
-        None if is_remembered => Arc::new(Edges::later(source)),
-        None => Arc::new(Edges::of(source)),
-        Some(description) => Arc::new(Described {
-            source: match description.is_empty() && !is_remembered {
-                true => Edges::of(source),
-                false => Edges::later(source),
-            },
-            description,
-        }),
+        None => (Arc::new(source), asked),
+        Some(description) => {
+            let described = Described {
+                source,
+                description,
+            };
+            (Arc::new(described), asked)
+        }
     }
 }
 
