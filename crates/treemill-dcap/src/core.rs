@@ -2,7 +2,7 @@
 //! decided by `Retry`; what requests carry, by `pieces`.
 
 use crate::door::{Door, door};
-use crate::limits::{MOST_TRIES, MOST_UNWANTED};
+use crate::limits::MOST_TRIES;
 use crate::mover::Outcome;
 use crate::pieces::{Asked, Piece, Wants, pack};
 use crate::session::{Listener, Session};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use treemill_source::{Costs, Promise, Ticket};
-use treemill_transfer::{Kind, Retry, Trouble, insist, runtime};
+use treemill_transfer::{Kind, MOST_UNWANTED, Retry, Trouble, insist, runtime};
 
 /// An open file.
 pub(crate) struct Core {

@@ -41,14 +41,8 @@ pub(crate) const OPENING_GRACE: Duration = Duration::from_secs(5);
 /// How often one range may be refused, or its connection be ended because of it.
 pub(crate) const MOST_TRIES: u32 = 2;
 
-/// Bytes on their way that nobody wants any more: if there are more of them, the connection is closed.
-pub(crate) const MOST_UNWANTED: u64 = 256 << 10;
-
 /// How often a connection is looked at while no bytes come.
 pub(crate) const TICK: Duration = Duration::from_secs(2);
 
 /// The reader's buffer of a data connection, in bytes: a pool's usual block.
 pub(crate) const BUFFER: usize = 256 << 10;
-
-/// How old a file's last change must be before its time identifies its content: doors tell whole seconds.
-pub(crate) const SETTLED: Duration = Duration::from_secs(2);

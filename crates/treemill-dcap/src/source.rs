@@ -2,14 +2,13 @@
 
 use crate::core::Core;
 use crate::door::door;
-use crate::limits::SETTLED;
 use crate::url::{Url, shown};
 use crate::words::Status;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use treemill_source::{
-    Bytes, Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets,
+    Bytes, Costs, Identity, Request, SETTLED, Source, SourceError, Ticket, read_by_tickets,
 };
 use treemill_transfer::{insist, wait_for};
 

@@ -4,13 +4,12 @@
 use crate::address::Address;
 use crate::carrier::{Ask, File};
 use crate::digest;
-use crate::limits::CHECKSUM_PATIENCE;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use std::sync::OnceLock;
 use tokio::time::timeout;
 use treemill_source::{Checksums, WantedChecksums};
-use treemill_transfer::{Trouble, wait};
+use treemill_transfer::{CHECKSUM_PATIENCE, Trouble, wait};
 
 /// What is known of the checksums of a file.
 #[derive(Debug)]

@@ -40,15 +40,8 @@ pub(crate) const MOST_PLACES: usize = 32;
 /// Bounds the answer to a request for a listing, in bytes.
 pub(crate) const MOST_LISTING: usize = 64 << 20;
 
-/// How old a file's last change must be, by the server's own clock, before the time identifies its content.
-pub(crate) const SETTLED: Duration = Duration::from_secs(2);
-
 /// Bounds the checksums of one header.
 pub(crate) const MOST_DIGESTS: usize = 16;
-
-/// How long a server is waited for that is asked for a file's checksums: another source of the file is read when they are
-/// compared.
-pub(crate) const CHECKSUM_PATIENCE: Duration = Duration::from_secs(2);
 
 // Of buckets.
 

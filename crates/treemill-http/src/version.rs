@@ -1,8 +1,8 @@
 //! Which version of a file an answer is of: entity tag and time of change. Pure.
 
-use crate::limits::SETTLED;
 use reqwest::header::{DATE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED};
 use std::time::SystemTime;
+use treemill_source::SETTLED;
 
 /// What a server says of a file's version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

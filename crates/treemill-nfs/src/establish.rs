@@ -3,7 +3,7 @@
 use crate::client::{Client, Now};
 use crate::connection::{Answer, Connection, Obey, Sending};
 use crate::held::Held;
-use crate::limits::{FAR, WIDTH};
+use crate::limits::WIDTH;
 use crate::placement::Layout;
 use crate::recovery::{Recovery, Step, Then};
 use crate::session::{Known, Lost, Session, trouble};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{sleep, timeout};
-use treemill_transfer::{CROWDED, Kind, SILENCE, Trouble};
+use treemill_transfer::{CROWDED, FAR, Kind, SILENCE, Trouble};
 
 /// How far the way to a session has come.
 enum Reached {

@@ -59,8 +59,6 @@ pub(crate) const MOST_STEPS: u32 = 24;
 /// Connections of a session at a far server: one brings few bytes at first. XRootD has four (`CONNECTIONS` of treemill-remote), and
 /// takes one round trip less to its first bytes.
 pub(crate) const WIDTH: usize = 6;
-/// The round trip from which on a session has several connections: nearer, one has all of the bandwidth.
-pub(crate) const FAR: Duration = Duration::from_millis(5);
 /// Bytes of one READ, at least, where a range is shared out over several connections.
 pub(crate) const LEAST_READ: u64 = 128 << 10;
 /// Bytes of one READ, at least, while connections are new. Some of them fit ten segments (RFC 6928), which a new connection

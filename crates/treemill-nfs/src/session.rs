@@ -3,7 +3,7 @@
 use crate::claims::Claims;
 use crate::connection::{Answer, Connection, Hold, Sending};
 use crate::limits::{
-    DELAY, FAR, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, MOST_DELAY, READ_PATIENCE, SLOTS, YOUTH,
+    DELAY, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, MOST_DELAY, READ_PATIENCE, SLOTS, YOUTH,
 };
 use crate::queue::Queue;
 use crate::room::Room;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{sleep, timeout};
-use treemill_transfer::{Kind, SILENCE, Trouble};
+use treemill_transfer::{FAR, Kind, SILENCE, Trouble};
 
 /// A server that was started anew and kept its sessions wants the files' state claimed again (SEQ4_STATUS_*).
 const RECLAIM_NEEDED: u32 = 0x100;

@@ -6,9 +6,7 @@
 mod deal;
 mod pool;
 
-use crate::limits::{
-    CONNECTION_BYTES, CONNECTION_DISTANCE, CONNECTION_FILE, CONNECTION_PATIENCE, CONNECTION_WORTH,
-};
+use crate::limits::{CONNECTION_BYTES, CONNECTION_FILE, CONNECTION_PATIENCE, CONNECTION_WORTH};
 pub(crate) use deal::others;
 use deal::{Load, cut, dealt, length, part_bytes};
 pub(crate) use pool::Pool;
@@ -98,7 +96,7 @@ impl Connections {
     /// are a little later are waited for.
     pub(crate) async fn begun(first: Arc<dyn Source>, others: Arc<Pool>, opening: Opening) -> Self {
         let round_trip = first.costs().round_trip;
-        let is_far = round_trip >= CONNECTION_DISTANCE;
+        let is_far = round_trip >= treemill_transfer::FAR;
         others.settle(is_far.then_some(&*first));
         if is_far {
             let patience = round_trip
@@ -116,7 +114,7 @@ impl Connections {
     /// Opens the other connections, if the server is far away and they are not open.
     fn widen(&self) {
         let round_trip = self.first.source.costs().round_trip;
-        if round_trip < CONNECTION_DISTANCE {
+        if round_trip < treemill_transfer::FAR {
             return;
         }
         let mut place = self.opening.lock().unwrap_or_else(PoisonError::into_inner);

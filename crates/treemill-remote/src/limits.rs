@@ -47,8 +47,6 @@ pub(crate) const MOST_CONNECTIONS: usize = 8;
 pub(crate) const WIDE_DISTANCE: Duration = Duration::from_millis(50);
 /// The part of a round trip for which connections that were begun with the first one are waited for, at most.
 pub(crate) const CONNECTION_PATIENCE: u32 = 8;
-/// The round trip from which on a file is read by several connections: nearer, one has all of the bandwidth.
-pub(crate) const CONNECTION_DISTANCE: Duration = Duration::from_millis(5);
 /// Bytes of a file from which on other connections are opened for it at once.
 pub(crate) const CONNECTION_FILE: u64 = 32 << 20;
 /// Bytes of one submission from which on other connections are opened for the file.

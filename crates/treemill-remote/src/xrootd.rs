@@ -2,7 +2,7 @@
 
 use crate::connections::{Connections, Opening, Pool};
 use crate::found::{Open, Place};
-use crate::limits::{CONNECTION_DISTANCE, CONNECTIONS, LOOK_UP, MOST_CONNECTIONS};
+use crate::limits::{CONNECTIONS, LOOK_UP, MOST_CONNECTIONS};
 use crate::{Entry, Later, Stat, Transport, checksums};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,7 +56,7 @@ fn client(url: &str, number: usize) -> Arc<Client> {
 fn is_near(clients: &[Arc<Client>], url: &str) -> bool {
     let distance = |url| clients.iter().find_map(|client| client.round_trip(&url));
     let known = Url::parse(url).ok().and_then(distance);
-    known.is_some_and(|round_trip| round_trip < CONNECTION_DISTANCE)
+    known.is_some_and(|round_trip| round_trip < treemill_transfer::FAR)
 }
 
 /// The options that users want: `TREEMILL_XROOTD_CHECKSUMS`, of the checksums of pages, is `far` (by default), `always` or

@@ -35,6 +35,7 @@ pub use error::{SourceError, SourceErrorKind};
 pub use flow::Flow;
 pub use growth::Growth;
 pub use identity::Identity;
+pub use limits::SETTLED;
 pub use local::Local;
 pub use memory::Memory;
 pub use observed::Observed;

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The age is measured by this machine's clock, the times of a network file system come from its server's. If
 /// the server's clock is behind by more than this, a file that is still being written looks settled, and what
 /// the cache remembers of it may be of an earlier content. Clocks that are kept by NTP differ by far less.
-pub(crate) const SETTLED: Duration = Duration::from_secs(2);
+pub const SETTLED: Duration = Duration::from_secs(2);
 
 /// Bytes between two ranges of a distant source that are read as one while its speed is not known. CMSSW's rule for links
 /// that it does not know.

@@ -25,7 +25,7 @@ mod trouble;
 pub use carrier::{Body, Carrier, Chunk, Part};
 pub use connect::{CROWDED, Connected, connect, look_up};
 pub use delivery::{insist, soon};
-pub use limits::{HEAD, IN_FLIGHT, MOST_UNWANTED, SILENCE, WHOLE};
+pub use limits::{CHECKSUM_PATIENCE, FAR, HEAD, IN_FLIGHT, MOST_UNWANTED, SILENCE, WHOLE};
 pub use meter::Meter;
 pub use parts::parts;
 pub use process::PerProcess;

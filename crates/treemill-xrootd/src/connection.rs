@@ -163,7 +163,7 @@ impl Connection {
     pub(crate) fn abandon(&self, bytes: u64) {
         let mut state = self.state();
         state.unwanted = state.unwanted.saturating_add(bytes).min(state.due);
-        if state.unwanted <= limits::MOST_UNWANTED {
+        if state.unwanted <= treemill_transfer::MOST_UNWANTED {
             return;
         }
         state.has_rested = true;

@@ -60,9 +60,6 @@ pub(crate) const MOST_HELD: usize = 1 << 14;
 /// How long the words of servers that older files are closed are waited for, at most.
 pub(crate) const CLOSING: Duration = Duration::from_secs(2);
 
-/// How old a file's last change must be before its time identifies its content: servers tell whole seconds.
-pub(crate) const SETTLED: Duration = Duration::from_secs(2);
-
 /// Bounds how often servers may refuse one piece of a file.
 pub(crate) const MOST_TRIES: u32 = 4;
 
@@ -106,19 +103,11 @@ pub(crate) const NEGLECT: Duration = Duration::from_secs(20);
 /// The part of a silence after which a server that has promised an answer is asked for a sign of life.
 pub(crate) const SIGN: u32 = 2;
 
-/// Bounds the bytes on their way over one connection, about, that nothing wants any more: it is closed for more. They take
-/// 0.2 s at 10 Mbit/s; a new connection takes some round trips.
-pub(crate) const MOST_UNWANTED: u64 = 256 << 10;
-
 /// How long a connection is kept that nothing uses.
 pub(crate) const IDLE: Duration = Duration::from_secs(60);
 
 /// Bounds what a server may make one request wait (`kXR_wait`, `kXR_waitresp`), in all, since it first asked for a wait.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
-
-/// How long a server is waited for that is asked for a file's checksum, which it may have to read the file for: another
-/// source of the file is read when they are compared.
-pub(crate) const CHECKSUM_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long it may take to connect to a server, whose addresses are raced: a full queue of connections drops the first
 /// words, which the kernel repeats after 1, 3 and 7 s. The look-up of its name is bounded alike.

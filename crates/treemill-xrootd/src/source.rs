@@ -4,7 +4,6 @@
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::file::{File, changed};
-use crate::limits;
 use crate::pieces::{Asked, Manner, Piece, Wants, pack, unpack, unpaged};
 use crate::recovery::{Loss, Recovery, Step};
 use crate::refusal;
@@ -18,7 +17,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use treemill_source::{
-    Bytes, Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket,
+    Bytes, Checksums, Costs, Identity, Promise, Request, SETTLED, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets,
 };
 use treemill_transfer::{runtime, wait_for};
@@ -456,7 +455,7 @@ pub fn settled(name: &str, status: Status, now: SystemTime) -> Option<Identity> 
     let changed = UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?;
     let age = now.duration_since(changed).ok()?;
     let state = format!("changed {seconds}");
-    (age >= limits::SETTLED).then(|| Identity::of_remote(name, status.size, &state))
+    (age >= SETTLED).then(|| Identity::of_remote(name, status.size, &state))
 }
 
 fn in_words(name: &str, error: &Error, range: Option<Range<u64>>) -> SourceError {

@@ -1,8 +1,8 @@
 //! Which connection brings which part of what is asked for. Pure: ranges and loads in, parts and places out.
 
 use crate::limits::{
-    CONNECTION_DISTANCE, CONNECTION_PART, CONNECTION_PARTS, CONNECTION_PIECE, CONNECTIONS,
-    MOST_CONNECTIONS, WIDE_DISTANCE,
+    CONNECTION_PART, CONNECTION_PARTS, CONNECTION_PIECE, CONNECTIONS, MOST_CONNECTIONS,
+    WIDE_DISTANCE,
 };
 use std::ops::Range;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The round trip from which on a file has a connection of this number, beside its first one.
 pub(crate) fn distance(number: usize) -> Duration {
     match number < CONNECTIONS {
-        true => CONNECTION_DISTANCE,
+        true => treemill_transfer::FAR,
         false => WIDE_DISTANCE,
     }
 }

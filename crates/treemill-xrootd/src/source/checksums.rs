@@ -2,7 +2,6 @@
 //! tell the checksum of another copy.
 
 use super::{Core, XrootdSource};
-use crate::limits::CHECKSUM_PATIENCE;
 use crate::refusal;
 use crate::session::Session;
 use crate::url::Url;
@@ -10,7 +9,7 @@ use crate::wire::{Request, bodies};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treemill_source::{Checksums, WantedChecksums};
-use treemill_transfer::wait;
+use treemill_transfer::{CHECKSUM_PATIENCE, wait};
 
 impl XrootdSource {
     /// The same file, of which these checksums are wanted. Its server is asked for those only that it may compute: it does
