@@ -56,17 +56,17 @@ is_over.set()
 looking.join()
 print(most - 1, *counts)
 """
-THREADS = 24
-"""Of a process with two workers, whatever the number of servers."""
+MORE_SERVERS = 100
+"""More than there are threads of a process with two workers, whatever the number of servers."""
 
 
 def test_a_pass_over_many_servers_takes_few_threads(xrootd):
     with ExitStack() as stack:
-        relays = [stack.enter_context(Relay(xrootd)) for _ in range(SERVERS)]
+        relays = [stack.enter_context(Relay(xrootd)) for _ in range(MORE_SERVERS)]
         urls = [f"root://127.0.0.1:{r.port}//store/trees/events_0.root" for r in relays]
         command = [sys.executable, "-c", PASS, *urls]
         done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     threads, first, second = map(int, done.stdout.split())
     assert first == second
-    assert first % SERVERS == 0
-    assert threads <= THREADS
+    assert first % MORE_SERVERS == 0
+    assert threads < MORE_SERVERS
