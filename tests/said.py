@@ -103,7 +103,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "y has types bool and float64; write float y": r"y has types .* bool and float64; write float\(y\)",
     },
     QueryError: {
-        "a number of bytes or a text": "a number of bytes or a text",
+        "a number of bytes": "is a number of bytes",
         "is for clusters": "is for clusters",
         "--for or --jobs": "--for or --jobs",
         "-3, None are the last ones": r"\(-3, None\) are the last ones",

@@ -42,3 +42,20 @@ def session(cluster):
 
     with tm.connect(cluster) as made:
         yield made
+
+
+@pytest.fixture
+def nothing_cached(cluster):
+    """Workers of the cluster read their files in each query: for tests that count what is read."""
+    from distributed import Client
+
+    def limited(limit):
+        import treemill as tm
+
+        before, tm.cache.limit = tm.cache.limit, limit
+        return before
+
+    with Client(cluster) as client:
+        before = max(client.run(limited, 0).values())
+        yield
+        client.run(limited, before)

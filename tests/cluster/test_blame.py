@@ -146,5 +146,5 @@ def test_only_clusters_have_a_limit_for_each_query(events):
         raises(tm.QueryError, about="memory", said="is for clusters"),
     ):
         session.run(events.count(), memory="2 GB")
-    with raises(tm.QueryError, about="memory", said="a number of bytes or a text"):
+    with raises(tm.QueryError, about="memory", said="a number of bytes"):
         tm.run(events.count(), memory="much")

@@ -62,7 +62,7 @@ def test_the_board_asks_for_what_there_is():
     assert len(set(places)) == len({panel["id"] for panel in panels}) == len(panels)
 
 
-def test_a_cluster_counts_its_queries(cluster, session, events):
+def test_a_cluster_counts_its_queries(nothing_cached, cluster, session, events):
     def looked():
         def look(dask_scheduler):
             return dask_scheduler.plugins["treemill"].metrics()

@@ -25,12 +25,8 @@ def counted(rows):
     return {file: joined(each) for file, each in found.items()}
 
 
-def test_totals_are_those_of_the_ledger(session, events, tmp_path):
-    tm.cache.limit, before = 0, tm.cache.limit
-    try:
-        session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=tmp_path / "trace.root")
-    finally:
-        tm.cache.limit = before
+def test_totals_are_those_of_the_ledger(nothing_cached, session, events, tmp_path):
+    session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=tmp_path / "trace.root")
     found = load(str(tmp_path / "trace.root"))
     assert counted(found.rows) == session.report.processed
     assert sum(row.entries for row in found.rows if row.counted) == events.num_entries
@@ -42,15 +38,11 @@ def test_totals_are_those_of_the_ledger(session, events, tmp_path):
     assert found.rows[-1].event == "end"
 
 
-def test_bytes_are_those_of_the_sources(session, events, tmp_path, monkeypatch):
+def test_bytes_are_those_of_the_sources(nothing_cached, session, events, tmp_path, monkeypatch):
     # No worker is late with a packet that another one then does, too: it would still read at the
     # end. The scheduler is in this process.
     monkeypatch.setattr(base, "Policy", lambda **told: Policy(**told | {"speculate": False}))
-    tm.cache.limit, before = 0, tm.cache.limit
-    try:
-        session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=tmp_path / "trace.root")
-    finally:
-        tm.cache.limit = before
+    session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=tmp_path / "trace.root")
     rows = load(str(tmp_path / "trace.root")).rows
     assert len({row.worker for row in rows if row.event == "packet"}) > 1
     assert sum(row.bytes_read for row in rows) == session.report.bytes_read > 0
@@ -84,13 +76,9 @@ def test_a_worker_that_was_killed_is_seen(tmp_path, files, turn):
     assert sum(row.bytes_read for row in found.rows) <= report.bytes_read
 
 
-def test_steps_of_workers_come_with_their_packets(session, events, tmp_path):
-    tm.cache.limit, before = 0, tm.cache.limit
-    try:
-        booked = events.hist("Muon_pt", bins=(10, 0, 100))
-        session.run(booked, trace=tmp_path / "trace.root", trace_steps=True)
-    finally:
-        tm.cache.limit = before
+def test_steps_of_workers_come_with_their_packets(nothing_cached, session, events, tmp_path):
+    booked = events.hist("Muon_pt", bins=(10, 0, 100))
+    session.run(booked, trace=tmp_path / "trace.root", trace_steps=True)
     rows = load(str(tmp_path / "trace.root")).rows
     packets = {(r.packet, r.attempt, r.worker): r for r in rows if r.event == "packet"}
     reads = [row for row in rows if row.event == "read"]

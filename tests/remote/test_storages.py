@@ -200,7 +200,7 @@ def test_the_command_runs_jobs_and_tells_what_came_of_them(files, tmp_path):
 @pytest.mark.parametrize(
     ("told", "wrong"),
     [
-        ("[[job]]\nname = 'a'\nread = 'whole'\n", "an end"),
+        ("[[job]]\nname = 'a'\nread = 'whole'\n", "the end of the run"),
         ("[[job]\n", "jobs.toml"),
         ("[[job]]\nname = 'a'\nreads = 'whole'\n", "reads"),
     ],

@@ -191,9 +191,10 @@ class Sizing:
     ask: float = 50e-6
     """The cost of handing out a packet. Packets are never so short, not even at the end, that
     answering all workers takes more than half of the time."""
-    ahead: float = 0.1
+    ahead: float = 0.3
     """How long the packets that a worker begins without asking last together, if one does not last
-    so long: longer than an answer takes on a busy machine."""
+    so long: many times what an answer takes, so that one message tells of several short packets. It
+    is the length of the shortest packet as a rule, of which one is enough."""
     merge: float = 200e-6
     """The cost of merging a commit."""
     tail: float = 0.0

@@ -23,7 +23,7 @@ from treemill.scheduling import (
     Process,
 )
 from treemill.session.api import connect
-from treemill.workers.worker import BackgroundWork, Worker
+from treemill.workers.worker import _AT_ONCE, BackgroundWork, Worker
 
 from tests.python import far_files
 
@@ -305,7 +305,7 @@ def test_files_that_are_open_take_few_threads():
     for then in server.answers:
         then()
     server.wait_for("bound", 0)
-    assert threading.active_count() <= before + 2
+    assert threading.active_count() <= before + _AT_ONCE
     server.may_open.set()
 
 

@@ -190,7 +190,8 @@ with tm.connect(mode="processes", workers=1, start={start!r}) as session:
         cwd=tmp_path, capture_output=True, text=True, timeout=100,
     )  # fmt: skip
     assert "counted" not in ran.stdout
-    assert "import the module that a function or a class" in ran.stderr
+    assert "starts worker processes when it is imported" in ran.stderr
+    assert "AttributeError" not in ran.stderr
     assert 'below `if __name__ == "__main__":`' in ran.stderr
 
 

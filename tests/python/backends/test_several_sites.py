@@ -236,7 +236,7 @@ def test_what_connect_refuses(files):
 @pytest.mark.parametrize("option", [{"mode": "processes"}, {"memory": 10}, {"start": "spawn"}])
 def test_options_of_this_machine_are_refused_for_clusters(option):
     (name,) = option
-    with pytest.raises(tm.QueryError, match=f"{name}= is for workers of this machine"):
+    with pytest.raises(tm.QueryError, match=f"{name}= is for workers on this machine"):
         tm.connect("tcp://127.0.0.1:1", **option)
 
 

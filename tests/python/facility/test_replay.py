@@ -117,7 +117,7 @@ def test_rates_against_time_add_up():
 def test_figures_have_what_the_summary_has():
     recorded, _, _ = simulated(5)
     found = summary(recorded)
-    (entries, _, active), (latency, _, workers) = figures(found)
+    (entries, active), (latency, _, workers) = figures(found)  # it has read nothing
     steps = entries.series[0]
     width = found.seconds / 120
     assert sum(steps.y[:-1]) * width == pytest.approx(found.entries)

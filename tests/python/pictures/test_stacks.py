@@ -173,8 +173,13 @@ def test_forms_of_results(events):
         (shape([1, 2]), {}, tm.QueryError, "mapping of names"),
         ({"data": shape([1, 2])}, {}, tm.QueryError, "needs a process"),
         ({"dy": shape([1, 2])}, {"ratio": True}, tm.QueryError, "ratio=True needs data"),
-        ({"dy": shape([1, 2])}, {"signal": "H"}, tm.QueryError, "no histogram 'H'.*there are dy"),
-        (RESULTS, {"data": "Data"}, tm.QueryError, "'Data' for data=: there are dy, tt, data"),
+        (
+            {"dy": shape([1, 2])},
+            {"signal": "H"},
+            tm.QueryError,
+            "'H'.*the names are dy",
+        ),
+        (RESULTS, {"data": "Data"}, tm.QueryError, "'Data' for data=: the names are dy, tt, data"),
         (
             {"a": shape([1, 2]), "b": shape([1, 2, 3])},
             {},

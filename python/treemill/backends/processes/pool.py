@@ -153,6 +153,7 @@ class ProcessPass(CoordinatedPass):
     def __init__(self, pool: ProcessPool, request: Request) -> None:
         super().__init__(pool, request)
         self._pool = pool
+        self._has_template = False  # since `start`
         self._states = States()
         self._sums = _Sums()
         coordinator = self._coordinator
@@ -176,6 +177,7 @@ class ProcessPass(CoordinatedPass):
         while task is not None and not sent:
             self._template_client = self._pool.template_client()
             self._number = self._template_client.number()
+            self._has_template = True
             sent = self._template_client.submit(self._number, self, task, self._folder)
 
     def loaded(self) -> None:
@@ -322,4 +324,5 @@ class ProcessPass(CoordinatedPass):
         self._template_client.wait_for_end(self._number)
 
     def _dismiss(self) -> None:
-        self._template_client.finished(self._number)
+        if self._has_template:
+            self._template_client.finished(self._number)

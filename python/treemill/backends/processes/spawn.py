@@ -43,10 +43,8 @@ def check_not_loading() -> None:
     if _is_loading:
         raise QueryError(
             "worker processes import the module of the query's functions and classes, and this "
-            "module "
-            "starts worker processes when it is imported: put the statements that run the query "
-            "below "
-            '`if __name__ == "__main__":`'
+            "module starts worker processes when it is imported: put the statements that run the "
+            'query below `if __name__ == "__main__":`'
         )
 
 
