@@ -14,7 +14,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
 use reqwest::{Method, StatusCode};
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime};
-use treemill_source::{Identity, Messages, Source, SourceError, WantedChecksums};
+use treemill_source::{Identity, Messages, Source, SourceError, WantedChecksums, is_there};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait_for};
 
 /// A file on a server of HTTP.
@@ -118,11 +118,7 @@ async fn state_at(address: Address) -> Result<Stat, SourceError> {
 /// # Errors
 /// As [`open`], if the server is not certain of it.
 pub fn exists(url: &str) -> Result<bool, SourceError> {
-    match stat(url) {
-        Ok(_) => Ok(true),
-        Err(error) if error.is_missing() => Ok(false),
-        Err(error) => Err(error),
-    }
+    is_there(stat(url))
 }
 
 /// The names in a folder, sorted. Servers of WebDAV are asked by `PROPFIND`; of others the index pages that nginx and

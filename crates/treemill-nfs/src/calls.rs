@@ -11,7 +11,7 @@ use crate::wire::compound::{Failure, Listing, Operations, Place, Results};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Instant;
-use treemill_source::{Identity, Messages, Source, SourceError};
+use treemill_source::{Identity, Messages, Source, SourceError, is_there};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, insist, wait_for};
 
 /// The status of what is a link where a file was wanted.
@@ -111,11 +111,7 @@ pub async fn state(url: &str) -> Result<Stat, SourceError> {
 /// # Errors
 /// As [`open`], if the server is not certain of it.
 pub fn exists(url: &str) -> Result<bool, SourceError> {
-    match stat(url) {
-        Ok(_) => Ok(true),
-        Err(error) if error.is_missing() => Ok(false),
-        Err(error) => Err(error),
-    }
+    is_there(stat(url))
 }
 
 /// The names in a folder, sorted.

@@ -95,3 +95,15 @@ impl Error for SourceError {
         self.cause.as_ref().map(Cause::error)
     }
 }
+
+/// Whether something is there, by the answer to a question about it.
+///
+/// # Errors
+/// That of the answer, if it leaves that open.
+pub fn is_there<T>(answer: Result<T, SourceError>) -> Result<bool, SourceError> {
+    match answer {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_missing() => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -31,7 +31,7 @@ pub use checksums::{Algorithm, Checksums, Difference, WantedChecksums};
 pub use costs::Costs;
 pub use drain::{Blocks, drain};
 pub use edges::{Edges, opening_bytes};
-pub use error::{SourceError, SourceErrorKind};
+pub use error::{SourceError, SourceErrorKind, is_there};
 pub use flow::Flow;
 pub use growth::Growth;
 pub use identity::Identity;

@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
-use treemill_source::{Identity, Messages, Source, SourceError};
+use treemill_source::{Identity, Messages, Source, SourceError, is_there};
 use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait_for};
 
 /// An object in a bucket.
@@ -84,11 +84,7 @@ pub async fn state(url: &str) -> Result<Stat, SourceError> {
 /// # Errors
 /// As [`open`], if the service is not certain of it.
 pub fn exists(url: &str) -> Result<bool, SourceError> {
-    match stat(url) {
-        Ok(_) => Ok(true),
-        Err(error) if error.is_missing() => Ok(false),
-        Err(error) => Err(error),
-    }
+    is_there(stat(url))
 }
 
 /// The names in a folder, sorted. A folder that no key is in is empty: buckets have no others.
