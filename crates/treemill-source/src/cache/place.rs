@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime};
 
 /// The folder and its limit. Shared by all files of the process.
@@ -23,6 +23,8 @@ pub(crate) struct Place {
     begun: AtomicU64,
     /// The time at which this process began to use the folder.
     since: SystemTime,
+    /// The time of its first segment, by the file system's clock. That ticks more rarely, so it may be before `since`.
+    first: OnceLock<SystemTime>,
     /// When it was found to be full of what is in use.
     full: Mutex<Option<Instant>>,
 }
@@ -35,6 +37,7 @@ impl Place {
             unseen: AtomicU64::new(0),
             begun: AtomicU64::new(0),
             since: SystemTime::now(),
+            first: OnceLock::new(),
             full: Mutex::new(None),
         }
     }
@@ -53,6 +56,8 @@ impl Place {
             make_folder(folder)?; // it was not there, or another process has removed it
             options.open(&path)
         })?;
+        let made = file.metadata()?.modified()?;
+        self.first.get_or_init(|| made);
         Ok((path, file))
     }
 
@@ -72,7 +77,9 @@ impl Place {
         if is_due && swapped.is_ok() {
             // What this process has used in its last passes stays for the next one.
             let lately = SystemTime::now().checked_sub(IN_USE);
-            let since = lately.map_or(self.since, |lately| lately.max(self.since));
+            let first = self.first.get().unwrap_or(&self.since);
+            let since = self.since.min(*first);
+            let since = lately.map_or(since, |lately| lately.max(since));
             let is_full = sweep::sweep(&self.folder, self.limit, since);
             *self.full() = is_full.then(Instant::now);
         }
@@ -109,4 +116,30 @@ pub(crate) fn stem(identity: &Identity) -> String {
         stem.push_str(&format!("-{number:x}"));
     }
     stem
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::time::Duration;
+
+    #[test]
+    fn what_this_process_has_written_stays_though_the_file_system_has_another_clock() {
+        let folder = std::env::temp_dir().join(format!("treemill-place-{}", std::process::id()));
+        let mut place = Place::new(&folder, 100);
+        place.since += Duration::from_secs(1);
+        let paths: Vec<PathBuf> = (0..2)
+            .map(|_| {
+                let (path, mut file) = place.begin(&folder, "a").unwrap();
+                file.write_all(&[0; 60]).unwrap();
+                place.wrote(60);
+                path
+            })
+            .collect();
+        let there: Vec<bool> = paths.iter().map(|path| path.exists()).collect();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(there, [true, false]);
+    }
 }
