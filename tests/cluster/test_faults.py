@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import treemill as tm
 from tests.raising import raises
 from tests.waiting import until
 
-from .processes import Processes
+from .processes import Processes, scheduler_state
 from .queries import again, at_work, check, committed, hurried, started
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="stops processes by signals")
@@ -186,6 +187,11 @@ def attached_after_the_client_was_killed(processes, events, kind):
             check(events, found)
         assert query.report.entries == events.num_entries
         assert [account.id for account in session.queries] == [name], "it was fetched"
+        # The scheduler forgets it when Dask tells it that the killed client waits no more.
+        is_forgotten = partial(
+            scheduler_state, session._pool._client, lambda kept: not kept._passes
+        )
+        until(is_forgotten, "the scheduler to forget the query")
         with raises(tm.QueryError, said="no query"):
             session.attach(name)
 

@@ -422,7 +422,10 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         deadline = time.monotonic() + wait
         try:
             while True:
-                update = self._ownership.watch(_caller(caller), name, watcher)
+                # A session may go while its request waits here.
+                is_there = watcher.split("/")[0] in self._scheduler.clients
+                wants = watcher if is_there else ""
+                update = self._ownership.watch(_caller(caller), name, wants)
                 rest = deadline - time.monotonic()
                 if update.change != change or rest <= 0:
                     if update.ended is None:
