@@ -8,7 +8,7 @@ import sys
 import pytest
 import treemill as tm
 from treemill.data import source
-from treemill.session import booking_run, remembered, results_folder
+from treemill.session import booking_run, known_files, results_folder
 
 from tests.python.session.test_remember import settled
 from tests.waiting import until
@@ -137,6 +137,6 @@ def test_a_copy_on_another_host_is_another_file(files, tmp_path):
     """Workers may have another file by the same path."""
     here = source.identity(files[0])
     copy = source.identity(str(shutil.copy2(files[0], tmp_path / "copy.root")))
-    assert remembered._is_seen(here, source.state(here, "uuid"))
-    assert not remembered._is_seen(here, source.state(copy, "uuid"))
-    assert not remembered._is_seen(here, None)
+    assert known_files.is_seen(here, source.state(here, "uuid"))
+    assert not known_files.is_seen(here, source.state(copy, "uuid"))
+    assert not known_files.is_seen(here, None)

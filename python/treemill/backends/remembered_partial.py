@@ -290,8 +290,9 @@ class RememberedPartial(MergedPartial):
     def _open_records(self) -> Iterator[Record]:
         of = self._remembering
         for file, partial in self.total.open.items():
-            if file in of.open_keys and of.may_keep(file, self.total.seen):
-                ranges = joined(self._covers[file])
+            covers = self._covers.get(file)  # none if it is of a packet that has failed
+            if covers and file in of.open_keys and of.may_keep(file, self.total.seen):
+                ranges = joined(covers)
                 keys = [self.total.keys[index] for index in of.lacking[file]]
                 values = dict(zip(keys, partial.dumps_each(), strict=True))
                 yield of.open_keys[file], [number for each in ranges for number in each], values

@@ -7,6 +7,7 @@ Knows arrays and entry numbers; knows no tree, no friend and no query.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..errors import QueryError, UnsupportedError
@@ -106,6 +107,14 @@ class ArrayColumns:
         self.alias = alias
         self.length = len(next(iter(self.columns.values())))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return ArrayColumns, (self.columns, self.alias)
+
+    @cached_property
+    def counters(self) -> dict[str, str]:
+        """The columns that count the items of columns of lists."""
+        return _counters(self.columns)
+
     def foreign(self, first: int, bare: frozenset[str]) -> Foreign:
         """The columns for a file whose first entry has this number in the chain. `bare`: columns
         whose names may be used without the alias too."""
@@ -125,8 +134,7 @@ class _OfFile:
 
     def schema(self) -> Sequence[Field]:
         """See Foreign."""
-        fields = []
-        counters = _counters(self._whole.columns)
+        fields, counters = [], self._whole.counters
         for name, own in self._names.items():
             column, prefix = self._whole.columns[own], name[: len(name) - len(own)]
             counter = prefix + counters[own] if own in counters else None

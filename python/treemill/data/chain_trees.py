@@ -142,6 +142,21 @@ class ChainTrees:
         are: for one pass."""
         return {}
 
+    def sample(self, branch: str, numbers: Iterable[int]) -> tuple[int, Sample] | None:
+        """A branch of this name in the first of these files that has one that can be read, and the
+        number of that file. It is what others take for theirs as long as the pass goes on."""
+        from .columns import kind_of  # heavy: numpy
+
+        for number in numbers:
+            try:
+                tree = self[number]
+                if branch in tree.by_name:
+                    (empty,) = tree.read([branch], 0, 0)
+                    return number, (tree.by_name[branch], kind_of(empty))
+            except TreemillError:  # reading one of the others raises what is wrong with it
+                continue
+        return None
+
     def identity(self, number: int) -> Identity:
         """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
         return self._identity(number)
@@ -296,6 +311,8 @@ class _Pinned(ChainTrees):
         self._samples: dict[str, Sample | None] = {}
         self._uuids: dict[int, str | None] = {}
         self._matched: dict[int, Identity] = {}
+        if self.missing.defaults:  # what a file lacks is as the pass sees it in others
+            self._open = OrderedDict()
         if not self.far:
             return
         paths = {n: self.locations[n].path for n in soon if n in self.far and self._is_single(n)}
@@ -462,36 +479,19 @@ class _Others:
         # Files that lack a branch are many, and the one that has it may be the last one.
         samples = self._trees.samples
         if branch not in samples:
-            samples[branch] = self._found(branch)
+            found = self._trees.sample(branch, self._numbers())
+            samples[branch] = None if found is None else found[1]
         return samples[branch]
 
-    def _found(self, branch: str) -> Sample | None:
-        from .columns import kind_of  # heavy: numpy
-
-        for tree in self._opened():
-            try:
-                if branch in tree.by_name:
-                    (empty,) = tree.read([branch], 0, 0)
-                    return tree.by_name[branch], kind_of(empty)
-            except TreemillError:
-                continue
-        return None
-
     def names(self) -> Iterable[str]:
-        for tree in self._opened():
-            return tree.by_name
+        for number in self._numbers():
+            with suppress(TreemillError):  # reading it raises what is wrong with it
+                return self._trees[number].by_name
         return ()
 
-    def _opened(self) -> Iterator[FileTree]:
-        """The files that can be opened. Reading one of the others raises what is wrong with it."""
-        for number in range(len(self._trees.locations)):  # each file has one of these: no list
-            if number == self._left_out:
-                continue
-            try:
-                tree = self._trees[number]
-            except TreemillError:
-                continue
-            yield tree
+    def _numbers(self) -> Iterator[int]:
+        every = range(len(self._trees.locations))  # each file has one of these: no list
+        return (number for number in every if number != self._left_out)
 
 
 def _open(location: Location, expected: Identity) -> OpenTree:

@@ -7,7 +7,7 @@ workers, needs only the standard library.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -40,6 +40,19 @@ class MissingDefaults:
     def names(self) -> tuple[str, ...]:
         """The names that are not globs."""
         return tuple(name for name, _ in self.defaults if not _is_glob(name))
+
+    @property
+    def has_globs(self) -> bool:
+        """True if any of the names is a glob."""
+        return len(self.names) < len(self.defaults)
+
+    def lacking(self, own: Container[str], others: Callable[[], Iterable[str]]) -> list[str]:
+        """The branches with defaults that a file with the branches `own` lacks. A glob gives
+        defaults to the branches of the first of the other files, `others`."""
+        named = dict.fromkeys(self.names)
+        if self.has_globs:
+            named |= dict.fromkeys(name for name in others() if self.has(name))
+        return [name for name in named if name not in own]
 
     def has(self, branch: str) -> bool:
         """True if there is a default for the branch."""

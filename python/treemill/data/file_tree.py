@@ -180,10 +180,7 @@ class FileTree:
     def lacking(self) -> list[str]:
         """Branches with defaults that this file lacks. A glob gives defaults to the branches of the
         first of the other files."""
-        named = dict.fromkeys(self.missing.names)
-        if len(named) < len(self.missing.defaults):
-            named |= dict.fromkeys(name for name in self._others.names() if self.missing.has(name))
-        return [name for name in named if name not in self.by_name]
+        return self.missing.lacking(self.by_name, self._others.names)
 
     def sample(self, name: str) -> Sample | None:
         """A branch that this file lacks, from a file that has it."""

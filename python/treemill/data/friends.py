@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from ..errors import QueryError, SourceError, UnsupportedError, warn
 from ..frozen import replaced
@@ -18,6 +18,7 @@ from .foreign import Foreign, joined
 from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Index, IndexNames
 
 if TYPE_CHECKING:
+    from .._core import Column
     from .array_columns import ArrayColumns
     from .chain_trees import ChainTrees, Remembered
     from .file_tree import FileTree
@@ -226,6 +227,23 @@ class Friends:
         return [
             FriendColumns(each, partial(_known, each), 0, tree, bare.get(each.alias, frozenset()))
             for each in self.given
+        ]
+
+    def described(self, chain: FriendChain, friend: Friend) -> list[tuple[str, str, bool, str]]:
+        """The columns of one of these friends, whose alignment is known, with the alias and without
+        it: their names, their kinds in words, whether values may be missing, their counters."""
+        from .columns import kind_of  # heavy: numpy
+
+        names = frozenset(friend.chain.branches)
+        columns = FriendColumns(friend, partial(_known, friend), 0, chain.trees[0], names)
+        return [
+            (
+                each.name,
+                repr(kind_of(cast("Column", each.empty))),
+                each.nullable,
+                each.counter or "",
+            )
+            for each in columns.schema()
         ]
 
     def pieces(

@@ -160,7 +160,7 @@ class BookingRun(Computation[tuple[object, ...]]):
     ) -> PlannedPass:
         """The pass that computes what is not remembered."""
         checkpointing = planned.checkpointing
-        reason = self._not_remembered(chain, checkpointing)
+        reason = self._not_remembered(checkpointing)
         if reason is not None:
             return self._without_memory(planned, described, reason)
         from .remembered import pieces, titles_of  # start-up
@@ -201,7 +201,7 @@ class BookingRun(Computation[tuple[object, ...]]):
         shown = FromMemory(every, 0, files, files, every * files, [("all", reason)])
         return replaced(planned, remembered=shown)
 
-    def _not_remembered(self, chain: Chain, checkpointing: Checkpointing | None) -> str | None:
+    def _not_remembered(self, checkpointing: Checkpointing | None) -> str | None:
         """Why nothing of the run is remembered; None: it may be."""
         from .remembered import not_remembered  # start-up
 
@@ -211,7 +211,7 @@ class BookingRun(Computation[tuple[object, ...]]):
             return "checkpoint= keeps the run"
         if self.spans is not None:
             return "it goes through a part of the entries only"
-        return not_remembered(chain, has_rows=bool(self._files_made or self._plan.rows))
+        return not_remembered(has_rows=bool(self._files_made or self._plan.rows))
 
     def _filling(self) -> _Compiled:
         if self._skip_errors:

@@ -83,7 +83,7 @@ def _remembered(
         return []
     from .remembered import looked_for, not_remembered, titles_of  # start-up
 
-    reason = not_remembered(chain, has_rows=bool(planned.rows))
+    reason = not_remembered(has_rows=bool(planned.rows))
     if reason is not None:
         return [f"nothing: {reason}"]
     now = looked_for(there, planned.specification, chain.pinned(), titles_of(bookings, planned))

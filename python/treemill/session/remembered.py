@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +19,13 @@ from typing import TYPE_CHECKING
 from ..backends.remembered_partial import Begun, Remembering, Sample
 from ..checkpoint import Pace, evaluator
 from ..checkpoint.totals import Remembered, tree_of
-from ..data import source
-from ..data.foreign import LOCAL_ENTRY, NUMBERING
-from ..errors import SourceError, TreemillError, UnsupportedError
-from ..language.function_registry import OWN_LOCAL_ENTRY, Dependent
+from ..errors import UnsupportedError
+from ..language.function_registry import Dependent
 from ..monitoring.report import FromMemory
 from ..query.dependencies import Dependencies, dependencies, difference, restricted
 from ..query.planning import NOMINAL, relations_in
+from .known_files import FileKeys, Salt
+from .known_files import key_of as _key
 
 if TYPE_CHECKING:
     from ..checkpoint.results import Results
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from ..query.planning import Plan, Specification
     from ..workers.query_task import Lacking
 
-__all__ = ["Pieces", "check_files", "looked_for", "not_remembered", "pieces", "titles_of"]
+__all__ = ["Pieces", "looked_for", "not_remembered", "pieces", "titles_of"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def pieces(
     """Looks for the results of a pass. `whole`: what it computes. `titles`: of the bookings, by the
     index in it. `nothing`: the partials of no entries, in the same way."""
     there.look()
-    asked = _Asked(whole, chain)
+    asked = _Asked(whole, chain, there)
     samples = list(_samples(asked, chain))
     for sample in samples:
         sample.look(there)
@@ -78,7 +77,7 @@ def pieces(
         nothing,
         lacking,
         done,
-        asked.may_keep,
+        asked.of.may_keep,
         open_keys,
         begun,
         Pace(),
@@ -95,12 +94,13 @@ def looked_for(
 ) -> FromMemory:
     """What a pass would take from what is remembered, and why not all. Keeps nothing."""
     there.look()
-    asked = _Asked(whole, chain)
+    unchanged = _Unchanged(there)
+    asked = _Asked(whole, chain, unchanged)
     samples = list(_samples(asked, chain))
     for sample in samples:
-        sample.look(_Unchanged(there))
+        sample.look(unchanged)
     lacking = _lacking(samples, asked, len(chain.locations))
-    return _shown(_Unchanged(there), asked, lacking, titles)
+    return _shown(unchanged, asked, lacking, titles)
 
 
 class _Unchanged:
@@ -113,16 +113,10 @@ class _Unchanged:
         """Keeps nothing."""
 
 
-def not_remembered(chain: Chain, *, has_rows: bool) -> str | None:
-    """Why nothing of bookings of these data is remembered; None: it may be. `has_rows`: whether any
-    of them gives rows."""
-    if has_rows:
-        return "rows are not remembered"
-    if chain.friends:
-        return "the dataset has friends, or columns from memory"
-    if chain.trees.missing.defaults:
-        return "the dataset has defaults for what files lack, whose types other files decide"
-    return None
+def not_remembered(*, has_rows: bool) -> str | None:
+    """Why nothing of some bookings is remembered; None: it may be. `has_rows`: whether any of them
+    gives rows."""
+    return "rows are not remembered" if has_rows else None
 
 
 def titles_of(bookings: Sequence[Booking], planned: Plan) -> list[str]:
@@ -139,15 +133,13 @@ def titles_of(bookings: Sequence[Booking], planned: Plan) -> list[str]:
 class _Asked:
     """What a pass asks for, as keys."""
 
-    def __init__(self, whole: Specification, chain: Chain) -> None:
-        self.chain = chain
+    def __init__(self, whole: Specification, chain: Chain, there: Remembered) -> None:
         self.needs = dependencies(whole, relations_in(chain))
         self.reasons: dict[int, str] = {}
         """Why bookings are not remembered, by their index."""
         self.keys: dict[int, bytes] = {}
         self.about: dict[int, list[tuple[str, str]]] = {}
         """What bookings depend on besides their parts, by what users call it."""
-        self._now = time.time_ns()
         schema = None if chain.schema is None else (chain.schema.name, chain.schema.formats)
         about = f"{evaluator()}\n{schema!r}"
         for index, need in enumerate(self.needs):
@@ -158,58 +150,12 @@ class _Asked:
                 self.about[index] = [("treemill", about), *called]
             except UnsupportedError as error:
                 self.reasons[index] = f"it cannot be remembered: {error}"
-        self._states: dict[int, source.Identity] = {}
-        self.files = [self._file(number) for number in range(len(chain.locations))]
-        """The keys of files; None: nothing of it is remembered."""
-
-    def _file(self, number: int) -> bytes | None:
-        chain, location = self.chain, self.chain.locations[number]
-        if number in chain.trees.far or location.replicas:
-            return None
-        try:
-            ends = source.ends(location.path)  # on NFS a file that is opened is looked at anew
-            now = chain.trees.identity(number)
-        except SourceError:
-            return None  # the worker that opens it will say so
-        if not _is_settled(now, self._now):
-            return None
-        self._states[number] = now
-        _, *marks = now.marks  # after a restart the device may have another number
-        about = f"{location.tree!r} {location.verified!r} {now.size} {marks!r}"
-        return _key("file", os.path.abspath(location.path), about, ends)
-
-    def may_keep(self, number: int, seen: Mapping[str, object] | None) -> bool:
-        """Whether a file that was run is as it was before, and its tree records no friend: that is
-        another file, which may change. `seen`: what workers of other hosts have seen of files, by
-        their paths; None: they are on this host."""
-        try:
-            path = self.chain.locations[number].path
-            was, now = self._states.get(number), source.identity(path)
-            if now != was or not (seen is None or _is_seen(now, seen.get(path))):
-                return False
-            trees = self.chain.trees
-            return trees.was_run_whole(number, now) or not trees[number].core.friends
-        except TreemillError:
-            return False
-
-    def leaf(self, number: int, salt: tuple[tuple[str, ...], bool], before: bytes) -> bytes | None:
-        """The key of a file for bookings of some constants, and perhaps of entries' numbers in the
-        whole chain, for which the files before it count."""
-        key = self.files[number]
-        if key is None or salt == ((), False):
-            return key
-        names, numbers = salt
-        constants = self.chain.constants.among(number, names)
-        return _key("leaf", key, json.dumps(constants, sort_keys=True), before if numbers else b"")
-
-
-def _is_seen(here: source.Identity, there: object) -> bool:
-    """Whether a worker of a cluster has seen this file, on a disk that hosts share. A copy, which
-    may have been changed by itself, has another inode or other times."""
-    if not isinstance(there, source.FileState):
-        return False
-    own = source.state(here, None)
-    return (own.size, own.place[-1], own.times) == (there.size, there.place[-1], there.times)
+        self.of = FileKeys(chain, there)
+        self.salts = {
+            index: self.of.salt(need.words)
+            for index, need in enumerate(self.needs)
+            if index in self.keys
+        }
 
 
 def _called(need: Dependencies) -> list[tuple[str, str]]:
@@ -219,31 +165,18 @@ def _called(need: Dependencies) -> list[tuple[str, str]]:
     return [(f"the code of {each!r}", each.depends_on()) for each in called]
 
 
-_IN_THE_CHAIN = frozenset(NUMBERING) - {LOCAL_ENTRY, OWN_LOCAL_ENTRY}
-
-
 def _samples(asked: _Asked, chain: Chain) -> Iterator[Sample]:
     """The bookings and files whose totals are of one tree."""
-    count = len(chain.locations)
-    by_salt: dict[tuple[tuple[str, ...], bool], dict[int, bytes]] = defaultdict(dict)
-    names = chain.constant_names if chain.constants.are_there else frozenset[str]()
+    by_salt: dict[Salt, dict[int, bytes]] = defaultdict(dict)
     for index, key in asked.keys.items():
-        words = asked.needs[index].words
-        salt = tuple(sorted(names & words)), not _IN_THE_CHAIN.isdisjoint(words)
-        by_salt[salt][index] = key
+        by_salt[asked.salts[index]][index] = key
     by_name: dict[str | None, list[int]] = defaultdict(list)
-    for number in range(count):
+    for number in range(len(chain.locations)):
         by_name[chain.dataset_of(number) if chain.is_fileset else None].append(number)
-    before = [b""] * count
-    if any(numbers for _, numbers in by_salt):
-        for number in range(1, count):
-            last = asked.files[number - 1] or os.urandom(16)
-            before[number] = _key("before", before[number - 1], last)
-    for salt, bookings in by_salt.items() or [(((), False), {})]:
+    for salt, bookings in by_salt.items() or [(None, {})]:
+        known = {} if salt is None else asked.of.leaves(salt)
         for name, files in by_name.items():
-            leaves = {
-                n: leaf for n in files if (leaf := asked.leaf(n, salt, before[n])) is not None
-            }
+            leaves = {n: leaf for n in files if (leaf := known.get(n)) is not None}
             # Nothing is found of a file that is not remembered.
             tree = tree_of([leaves.get(number) or os.urandom(16) for number in files])
             yield Sample(name, files, tree, leaves, bookings)
@@ -296,7 +229,7 @@ def _begun(
 def _shown(
     there: Remembered, asked: _Asked, lacking: Mapping[int, tuple[int, ...]], titles: Sequence[str]
 ) -> FromMemory:
-    count = len(asked.files)
+    count = len(asked.of.files)
     files: dict[int, int] = defaultdict(int)  # that a booking is computed of
     for indices in lacking.values():
         for index in indices:
@@ -308,10 +241,8 @@ def _shown(
         reason = asked.reasons.get(index) or differences.get(index)
         reason = reason or f"{number:,} of {count:,} files are new or have changed"
         computed.append((titles[index], reason))
-    unknown = sum(each is None for each in asked.files)
-    if unknown:
-        words = f"{unknown:,} are not remembered: on servers, or written a moment ago"
-        computed.append(("files", words))
+    for unknown, why in asked.of.reasons:
+        computed.append(("files", f"{unknown:,} are not remembered: {why}"))
     total = len(asked.needs)
     parts = sum(files.values())
     found = [title for index, title in enumerate(titles) if index not in files]
@@ -354,37 +285,3 @@ def _compared(before: dict[str, str], now: dict[str, str]) -> str:
 
 def _short(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-
-
-_FINE, _COARSE = 50_000_000, 2_000_000_000
-"""Nanoseconds after which a file that is changed again has another time: where times have fractions
-of a second, and where they have none."""
-
-
-def _is_settled(state: source.Identity, now: int) -> bool:
-    """Whether a later change of a file will be seen by its times."""
-    times = [mark for mark in state.marks[2:] if isinstance(mark, int)]
-    is_coarse = all(each % 1_000_000_000 == 0 for each in times)
-    return now - state.changed > (_COARSE if is_coarse else _FINE)
-
-
-def check_files(chain: Chain) -> None:
-    """Raises UnsupportedError if results of all of these files together cannot be remembered. Opens
-    them."""
-    now = time.time_ns()
-    if chain.trees.far or any(each.replicas for each in chain.locations):
-        raise UnsupportedError("files are on servers")
-    for number in range(len(chain.locations)):
-        if not _is_settled(chain.trees.identity(number), now):
-            raise UnsupportedError("a file was written a moment ago")
-        if chain.trees[number].core.friends:
-            raise UnsupportedError("trees record friends, which may change")
-
-
-def _key(*parts: str | bytes) -> bytes:
-    hasher = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
-        hasher.update(len(data).to_bytes(8, "little"))
-        hasher.update(data)
-    return hasher.digest()

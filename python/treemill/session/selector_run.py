@@ -207,7 +207,7 @@ class SelectorRun(Computation[object]):
             kept = self._checkpointing(data, memory)
             record = kept.record
             if record is None and isinstance(data, ChainData):
-                from .remembered import check_files  # start-up
+                from .known_files import check_files  # start-up
 
                 check_files(data.chain)
         except TreemillError as error:

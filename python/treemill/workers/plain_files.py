@@ -128,7 +128,7 @@ class PlainFiles:
         """True for the file that says for which columns of others a glob has defaults: which it
         lacks itself the next one says."""
         missing = self._chain.trees.missing
-        return len(missing.names) < len(missing.defaults) and file == self._chain.first
+        return missing.has_globs and file == self._chain.first
 
     def _known_beside(self) -> _core.Beside | None:
         """What the files have beside their own columns, as far as it is known; None if nothing.
@@ -161,7 +161,7 @@ class PlainFiles:
         """The columns with defaults that the query may mean."""
         missing, words = self._chain.trees.missing, self._words
         names = dict.fromkeys(missing.names)
-        if len(names) < len(missing.defaults):
+        if missing.has_globs:
             first = self._chain.trees[self._chain.first].by_name
             names |= dict.fromkeys(name for name in first if missing.has(name))
         found = [name for name in names if is_meant(name, words)]

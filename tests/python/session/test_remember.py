@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.checkpoint.digest import _distributions, _version
 from treemill.facility.generate import write
-from treemill.session import remembered, results_folder
+from treemill.session import known_files, results_folder
 
 from tests.raising import raises
 from tests.random_search import examples
@@ -544,7 +544,7 @@ def test_what_was_left_out_is_not_remembered(files, tmp_path):
 
 
 def test_a_file_that_was_written_a_moment_ago_is_not_remembered(files, tmp_path, monkeypatch):
-    monkeypatch.setattr(remembered, "_FINE", 10**18)
+    monkeypatch.setattr(known_files, "_FINE", 10**18)
     tm.remember(tmp_path / "results")
     for _ in range(2):
         assert tm.dataset(files, "Events").count().value > 0
@@ -760,8 +760,6 @@ def test_what_cannot_be_remembered_is_named(files, tmp_path):
     assert "random" in str(tm.report())
     tm.run(events.count(), entries=100)
     assert "part of the entries" in str(tm.report())
-    tm.run(tm.dataset(files, "Events", missing={"x": 1}).count())
-    assert "defaults" in str(tm.report())
     tm.run(tm.dataset(files, "Events").take("MET_pt"))
     assert "rows" in str(tm.report())
 

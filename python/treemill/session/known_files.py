@@ -1,0 +1,526 @@
+"""What the files of a pass are known by, for results of them that are remembered: their identity,
+and what comes to their entries from elsewhere, as far as a booking may mean it: constants, defaults
+of what they lack, friends, columns from memory.
+
+What cannot be told for certain has no key, and a reason. Knows chains; knows no booking but by its
+words, no pass and no worker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..data import source
+from ..data.entry_ranges import parts_between
+from ..data.foreign import LOCAL_ENTRY, NUMBERING
+from ..errors import SourceError, TreemillError, UnsupportedError, without_credentials
+from ..language.function_registry import OWN_LOCAL_ENTRY
+from ..workers.file_query import is_meant
+
+if TYPE_CHECKING:
+    from ..checkpoint.totals import Remembered
+    from ..data.chain import Chain
+    from ..data.friend_columns import Friend, FriendChain
+
+__all__ = ["FileKeys", "Salt", "check_files", "is_seen", "key_of"]
+
+
+def key_of(*parts: str | bytes) -> bytes:
+    """The key of data, or of what is computed, from all that it depends on."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        hasher.update(len(data).to_bytes(8, "little"))
+        hasher.update(data)
+    return hasher.digest()
+
+
+class Salt(NamedTuple):
+    """What counts for a booking besides the columns of a file."""
+
+    constants: tuple[str, ...]
+    """The names of constants of files."""
+    numbers: bool
+    """Whether entries' numbers in the whole chain, for which the files before a file count."""
+    defaults: tuple[str, ...]
+    """The columns that a file may lack and that have defaults."""
+    friends: tuple[int, ...]
+    """The friends, by their places."""
+    arrays: tuple[tuple[int, str], ...]
+    """The columns from memory, by the place of what they were given with, and their names."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing but a file's own columns counts."""
+        return not any(self)
+
+
+class _About(NamedTuple):
+    """What a file's tree holds."""
+
+    names: frozenset[str]
+    """All names that mean branches."""
+    has_aliases: bool
+    """Whether it has names that stand for expressions, whose words are not those of the query."""
+    has_friends: bool
+    """Whether it records friends, which are other files."""
+
+
+_IN_THE_CHAIN = frozenset(NUMBERING) - {LOCAL_ENTRY, OWN_LOCAL_ENTRY}
+_NAMES = b"names of columns"
+
+
+class _Files:
+    """The files of one chain by themselves."""
+
+    def __init__(self, chain: Chain | FriendChain, there: Remembered) -> None:
+        self._trees, self.locations = chain.trees, chain.locations
+        self._there = there
+        self._now = time.time_ns()
+        self._states: dict[int, source.Identity] = {}
+        self._keys: dict[int, bytes | None] = {}
+        self._about: dict[int, _About | None] = {}
+        self.reasons: dict[int, str] = {}
+        """Why files have no keys."""
+        # All servers are asked at once, and workers have to see what this process has seen.
+        far = [n for n in self._trees.far if not self.locations[n].replicas]
+        if far:
+            self._trees.identify()
+
+    def key(self, number: int) -> bytes | None:
+        """What a file is known by; None: nothing of it is remembered."""
+        if number not in self._keys:
+            key = self._made(number)
+            self._keys[number] = key if isinstance(key, bytes) else None
+            if isinstance(key, str):
+                self.reasons[number] = key
+        return self._keys[number]
+
+    def _made(self, number: int) -> bytes | str:
+        location = self.locations[number]
+        is_far = number in self._trees.far
+        if location.replicas:
+            return "at several addresses, which may differ"
+        try:
+            # On NFS a file that is opened is looked at anew.
+            ends = b"" if is_far else source.ends(location.path)
+            now = self._trees.identity(number)
+        except SourceError:
+            return "out of reach"  # the worker that opens it will say so
+        if is_far and now.changed:
+            return "on servers that do not say when they change"
+        if not is_far and not _is_settled(now, self._now):
+            return "written a moment ago"
+        self._states[number] = now
+        if is_far:
+            self._trees.match({number: now})
+            path, marks = without_credentials(location.path), [*now.marks]
+        else:
+            path = os.path.abspath(location.path)
+            marks = [*now.marks[1:]]  # after a restart the device may have another number
+        about = f"{location.tree!r} {location.verified!r} {now.size} {marks!r}"
+        return key_of("file", path, about, ends)
+
+    def is_unchanged(
+        self, numbers: Iterable[int], seen: Mapping[str, object] | None, *, strict: bool = True
+    ) -> bool:
+        """Whether these files are what they were when their keys were made. `seen`: what workers of
+        other hosts have seen of files, by their paths; None: they are on this host. `strict`:
+        whether they must have seen each."""
+        near = [number for number in numbers if number not in self._trees.far]
+        if any(number not in self._states for number in near):
+            return False
+        was = [(self.locations[number].path, self._states[number]) for number in near]
+        for place in source.changed(was):  # these are certain only if they are asked for
+            path, state = was[place]
+            try:
+                if source.identity(path) != state:
+                    return False
+            except SourceError:
+                return False
+        if seen is None:
+            return True
+        return all(
+            (not strict and path not in seen) or is_seen(state, seen.get(path))
+            for path, state in was
+        )
+
+    def about(self, number: int) -> _About | None:
+        """What a file's tree holds, as it is kept or as the file says it; None if it cannot be
+        opened."""
+        if number not in self._about:
+            self._about[number] = self._kept(number) or self._look(number)
+        return self._about[number]
+
+    def _kept(self, number: int) -> _About | None:
+        key = self.key(number)
+        if key is None:
+            return None
+        told = self._there.find(key_of("about", key), [_NAMES])[0].get(_NAMES)
+        if told is None:
+            return None
+        place, flags = told[:-1], told[-1]
+        names = self._there.find(key_of(_NAMES), [place])[0].get(place)
+        if names is None:
+            return None
+        return _About(_shared_names(names), bool(flags & 1), bool(flags & 2))
+
+    def _look(self, number: int) -> _About | None:
+        try:
+            tree = self._trees[number]
+        except TreemillError:
+            return None
+        names = frozenset(tree.by_name)
+        about = _About(names, bool(tree.aliases), bool(tree.core.friends))
+        key = self.key(number)
+        if key is not None:  # most files have the same names: they are kept once
+            text = json.dumps(sorted(names)).encode()
+            place = key_of(text)
+            flags = bytes([about.has_aliases + 2 * about.has_friends])
+            if not self._there.find(key_of(_NAMES), [place])[0]:
+                self._there.add(key_of(_NAMES), [], {place: text})
+            self._there.add(key_of("about", key), [], {_NAMES: place + flags})
+        return about
+
+
+_last_names: list[tuple[bytes, frozenset[str]]] = []
+
+
+def _shared_names(text: bytes) -> frozenset[str]:
+    """The names in a text; those of the last one are there already."""
+    if not _last_names or _last_names[0][0] != text:
+        _last_names[:] = [(text, frozenset(json.loads(text)))]
+    return _last_names[0][1]
+
+
+def is_seen(here: source.Identity, there: object) -> bool:
+    """Whether a worker of a cluster has seen this file, on a disk that hosts share. A copy, which
+    may have been changed by itself, has another inode or other times."""
+    if not isinstance(there, source.FileState):
+        return False
+    own = source.state(here, None)
+    return (own.size, own.place[-1], own.times) == (there.size, there.place[-1], there.times)
+
+
+class FileKeys:
+    """What each file of a pass is known by, for bookings of some words."""
+
+    def __init__(self, chain: Chain, there: Remembered) -> None:
+        """`chain`: as the pass sees it."""
+        self._chain = chain
+        self._own = _Files(chain, there)
+        self._count = len(chain.locations)
+        self._defaults = _Defaults(chain, self._own) if chain.trees.missing.defaults else None
+        self._friends = [_FriendKeys(each, chain, there) for each in chain.friends.given]
+        self.files = [self._own.key(number) for number in range(self._count)]
+        """The keys of the files by themselves; None: nothing of it is remembered."""
+        self._alone: dict[Salt, Mapping[int, bytes | None]] = {}
+
+    @property
+    def reasons(self) -> list[tuple[int, str]]:
+        """Why files are not remembered: how many, and the reason."""
+        found = Counter(self._own.reasons.values())
+        for each in self._friends:
+            if each.reason is not None:
+                found[f"joined with files of {each.alias} that are {each.reason}"] = self._count
+        return [(number, reason) for reason, number in found.items()]
+
+    def salt(self, words: Set[str]) -> Salt:
+        """What counts for a booking of these words besides the columns of a file."""
+        chain = self._chain
+        names = chain.constant_names if chain.constants.are_there else frozenset[str]()
+        return Salt(
+            tuple(sorted(names & words)),
+            not _IN_THE_CHAIN.isdisjoint(words),
+            self._defaults.meant(words) if self._defaults else (),
+            tuple(n for n, each in enumerate(self._friends) if each.is_meant(words)),
+            tuple(
+                (place, name)
+                for place, arrays in enumerate(chain.friends.arrays)
+                for name in arrays.columns
+                if _may_mean(words, name, arrays.alias)
+            ),
+        )
+
+    def leaves(self, salt: Salt) -> Mapping[int, bytes | None]:
+        """The keys of files for bookings of this salt."""
+        if salt not in self._alone:
+            before = self._before if salt.numbers else [b""] * self._count
+            every = range(self._count)
+            self._alone[salt] = {number: self._leaf(number, salt, before) for number in every}
+        return self._alone[salt]
+
+    def _leaf(self, number: int, salt: Salt, before: Sequence[bytes]) -> bytes | None:
+        key = self.files[number]
+        if key is None or (salt.is_plain and not self._is_more):
+            return key
+        constants = self._chain.constants.among(number, salt.constants)
+        parts: list[str | bytes] = [json.dumps(constants, sort_keys=True), before[number]]
+        has_more = bool(constants or before[number])
+        friends, arrays = salt.friends, salt.arrays
+        if self._is_more:
+            about = self._own.about(number)
+            if about is None:
+                return None
+            given = self._chain.friends
+            if about.has_aliases:  # they may mean anything
+                friends = tuple(range(len(given.given)))
+                arrays = tuple((n, name) for n, a in enumerate(given.arrays) for name in a.columns)
+            if self._defaults:
+                told = self._defaults.of(number, about, salt.defaults)
+                has_more |= bool(told)
+                parts.append(told)
+        for place in friends:
+            joined = self._friends[place].of(number)
+            if joined is None:
+                return None
+            has_more = True
+            parts.append(joined)
+        if arrays:
+            has_more = True
+            parts.append(self._of_arrays(number, arrays))
+        return key_of("leaf", key, *parts) if has_more else key
+
+    @property
+    def _is_more(self) -> bool:
+        """Whether a file's aliases, or what it lacks, may matter."""
+        return bool(self._defaults or self._chain.friends)
+
+    @cached_property
+    def _before(self) -> list[bytes]:
+        """What the files before each file are known by."""
+        before = [b""] * self._count
+        for number in range(1, self._count):
+            last = self.files[number - 1] or os.urandom(16)
+            before[number] = key_of("before", before[number - 1], last)
+        return before
+
+    def _of_arrays(self, number: int, meant: Sequence[tuple[int, str]]) -> bytes:
+        """The values of columns from memory that belong to a file."""
+        chain, parts = self._chain, list[str | bytes]()
+        first, entries = chain.first_entry(number), chain.sizes[number][0]
+        for place, name in meant:
+            given = chain.friends.arrays[place]
+            column, counter = given.columns[name], given.counters.get(name)
+            parts += [f"{given.alias!r} {name} {column.null_count > 0} {counter!r}"]
+            parts += [column.slice(first, entries).dumps()]
+        return key_of("arrays", *parts)
+
+    def may_keep(self, number: int, seen: Mapping[str, object] | None) -> bool:
+        """Whether a file that was run, and all that was joined to it, is as it was before, and its
+        tree records no friend: that is another file, which may change. `seen`: what workers of
+        other hosts have seen of files, by their paths; None: they are on this host."""
+        try:
+            if not self._own.is_unchanged([number], seen):
+                return False
+            if self._defaults and not self._defaults.are_unchanged(number, seen):
+                return False
+            if not all(each.are_unchanged(number, seen) for each in self._friends):
+                return False
+            trees = self._chain.trees
+            now = trees.identity(number)
+            return trees.was_run_whole(number, now) or not trees[number].core.friends
+        except TreemillError:
+            return False
+
+
+class _Defaults:
+    """The defaults of columns that files lack."""
+
+    def __init__(self, chain: Chain, files: _Files) -> None:
+        self._trees, self._missing = chain.trees, chain.trees.missing
+        self._files, self._count = files, len(chain.locations)
+        self._samples: dict[str, tuple[str, int]] = {}
+        self._last: dict[int, int] = {}
+        """The last file that was looked into for the defaults of a file."""
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        """The first two files that can be opened: the first other one says for which columns a glob
+        has defaults."""
+        every = (n for n in range(self._count) if self._files.about(n) is not None)
+        return [number for number, _ in zip(every, range(2), strict=False)]
+
+    def _others(self, number: int) -> Iterable[str]:
+        for first in self._firsts:
+            if first != number and (about := self._files.about(first)) is not None:
+                return sorted(about.names)
+        return ()
+
+    @cached_property
+    def _candidates(self) -> dict[str, frozenset[str]]:
+        """The columns that may have defaults, with the words of which one is there if an expression
+        means the column."""
+        names = dict.fromkeys(self._missing.names)
+        if self._missing.has_globs:
+            for first in self._firsts:
+                about = self._files.about(first)
+                found = sorted(about.names) if about is not None else ()
+                names |= dict.fromkeys(name for name in found if self._missing.has(name))
+        return {name: frozenset((name, *_beginnings(name))) for name in names}
+
+    def meant(self, words: Set[str]) -> tuple[str, ...]:
+        """The columns with defaults that expressions of these words may mean in any file."""
+        found = {
+            name
+            for name, begin in self._candidates.items()
+            if not words.isdisjoint(begin) and is_meant(name, words)
+        }
+        if self._missing.has_globs:  # a glob may mean a branch that the first file lacks
+            found |= {word for word in words if self._missing.has(word)}
+        return tuple(sorted(found))
+
+    def of(self, number: int, about: _About, meant: Sequence[str]) -> str:
+        """What a file lacks of these columns, as others have it, and what is there instead; empty
+        if it lacks nothing."""
+        lacking = self._missing.lacking(about.names, lambda: self._others(number))
+        wanted = {*lacking} if about.has_aliases else {*meant}
+        told = []
+        for name in sorted(wanted | {*meant}):
+            if name not in about.names:
+                kind, last = self._sample(name)
+                self._last[number] = max(last, self._last.get(number, 0))
+                told.append([name, repr(self._missing[name]), kind, name in lacking])
+        return json.dumps(told) if told else ""
+
+    def _sample(self, name: str) -> tuple[str, int]:
+        """How the first file that has a column has it; and the number of the last file that was
+        looked into."""
+        if name not in self._samples:
+            having = (
+                n
+                for n in range(self._count)
+                if (about := self._files.about(n)) is not None and name in about.names
+            )
+            found = self._trees.sample(name, having)
+            if found is None:
+                self._samples[name] = "", self._count - 1
+            else:
+                number, (described, kind) = found
+                self._samples[name] = f"{kind!r} {described['counter']!r}", number
+        return self._samples[name]
+
+    def are_unchanged(self, number: int, seen: Mapping[str, object] | None) -> bool:
+        """Whether the files are as they were that say what the defaults of this file are like."""
+        last = self._last.get(number)
+        if last is None:
+            return True
+        return self._files.is_unchanged(range(last + 1), seen, strict=False)
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    for sign in re.finditer(r"[._]", name):
+        yield name[: sign.start()]
+
+
+def _may_mean(words: Set[str], name: str, alias: str | None) -> bool:
+    """Whether expressions of these words may mean a column that others join, or a collection that
+    it is of."""
+    if alias is not None and alias in words:
+        return True
+    first = next(_beginnings(name), name)
+    return name in words or first in words or is_meant(name, words)
+
+
+class _FriendKeys:
+    """What a friend joins to files."""
+
+    def __init__(self, friend: Friend, chain: Chain, there: Remembered) -> None:
+        self.alias = friend.alias
+        self._friend, self._chain = friend, chain
+        self._files = _Files(friend.chain, there)
+        self._pieces: dict[int, list[tuple[int, int, int]]] = {}
+
+    @cached_property
+    def _columns(self) -> tuple[list[str], str]:
+        """The names of the friend's columns without its alias, and what they are like."""
+        fields = self._chain.friends.described(self._chain, self._friend)
+        names = sorted({name for name, *_ in fields})
+        return names, json.dumps(sorted(map(repr, fields)))
+
+    def is_meant(self, words: Set[str]) -> bool:
+        """Whether expressions of these words may mean one of its columns."""
+        return any(_may_mean(words, name, self.alias) for name in self._columns[0])
+
+    @cached_property
+    def reason(self) -> str | None:
+        """Why nothing that it is joined to is remembered; None: it is."""
+        chain = self._friend.chain
+        if chain.trees.missing.defaults or chain.friends:
+            return "with defaults or friends of their own"
+        for number in range(len(chain.locations)):
+            if self._files.key(number) is None:
+                return self._files.reasons[number]
+            about = self._files.about(number)
+            if about is None or about.has_friends:
+                return "with friends of their own"
+        return None
+
+    def _joined(self, number: int) -> list[tuple[int, int, int]]:
+        """The parts of the friend's files that are joined to a file: their numbers, the first
+        entry, and the one after the last."""
+        known = self._pieces.get(number)
+        if known is None:
+            alignment = self._friend.alignment
+            assert alignment is not None
+            if alignment.names is not None:  # an index finds the first of all entries
+                every = enumerate(self._friend.chain.entries)
+                known = [(file, 0, entries) for file, entries in every]
+            else:
+                begin, end = alignment.starts[number : number + 2]
+                known = parts_between(alignment.theirs, begin, end)
+            self._pieces[number] = known
+        return known
+
+    def of(self, number: int) -> bytes | None:
+        """What is joined to a file; None if it is not known for certain."""
+        if self.reason is not None:
+            return None
+        assert self._friend.alignment is not None
+        parts = [self.alias, repr(self._friend.alignment.names), self._columns[1]]
+        keys: list[str | bytes] = [*parts]
+        for file, first, last in self._joined(number):
+            key = self._files.key(file)
+            if key is None:
+                return None
+            keys += [f"{first} {last}", key]
+        return key_of("friend", *keys)
+
+    def are_unchanged(self, number: int, seen: Mapping[str, object] | None) -> bool:
+        """Whether the files are as they were that are joined to this one."""
+        return self.reason is not None or self._files.is_unchanged(
+            {file for file, *_ in self._joined(number)}, seen
+        )
+
+
+_FINE, _COARSE = 50_000_000, 2_000_000_000
+"""Nanoseconds after which a file that is changed again has another time: where times have fractions
+of a second, and where they have none."""
+
+
+def _is_settled(state: source.Identity, now: int) -> bool:
+    """Whether a later change of a file will be seen by its times."""
+    times = [mark for mark in state.marks[2:] if isinstance(mark, int)]
+    is_coarse = all(each % 1_000_000_000 == 0 for each in times)
+    return now - state.changed > (_COARSE if is_coarse else _FINE)
+
+
+def check_files(chain: Chain) -> None:
+    """Raises UnsupportedError if results of all of these files together cannot be remembered. Opens
+    them."""
+    now = time.time_ns()
+    if chain.trees.far or any(each.replicas for each in chain.locations):
+        raise UnsupportedError("files are on servers")
+    for number in range(len(chain.locations)):
+        if not _is_settled(chain.trees.identity(number), now):
+            raise UnsupportedError("a file was written a moment ago")
+        if chain.trees[number].core.friends:
+            raise UnsupportedError("trees record friends, which may change")

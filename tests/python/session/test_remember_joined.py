@@ -1,0 +1,370 @@
+"""Remembered results of data whose files are not all: defaults of what files lack, friends, columns
+from memory."""
+
+import os
+import shutil
+from random import Random
+
+import numpy as np
+import pytest
+import treemill as tm
+import uproot
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill.session import results_folder
+
+from tests.random_search import examples
+from tests.python.session.test_remember import same, settled
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(monkeypatch):
+    """Later tests remember nothing."""
+    monkeypatch.setattr(results_folder, "_given", [])
+
+
+def write(path, entries=20, seed=0, **types):
+    """Writes a file with columns of these types."""
+    chance = np.random.default_rng(seed)
+    with uproot.recreate(path) as file:
+        columns = {name: chance.integers(0, 50, entries) for name in types}
+        file.mktree("Events", types).extend(
+            {name: columns[name].astype(types[name]) for name in types}
+        )
+    settled(path)
+    return str(path)
+
+
+def lists(path, entries, factor):
+    """Writes a file with a list for each entry."""
+    import awkward as ak
+
+    with uproot.recreate(path) as file:
+        file.mktree("Events", {"Jet_w": "var * float32"})
+        counts = np.arange(entries) % 3
+        values = np.arange(counts.sum(), dtype=np.float32) * factor
+        file["Events"].extend({"Jet_w": ak.unflatten(values, counts)})
+    settled(path)
+    return str(path)
+
+
+@pytest.fixture(params=["threads", "processes"])
+def session(request):
+    with tm.connect(workers=2, mode=request.param) as session:
+        yield session
+
+
+class Runs:
+    """Runs bookings with and without memory."""
+
+    def __init__(self, session, folder):
+        self.session = session
+        tm.remember(folder)
+
+    def __call__(self, book):
+        """The parts that a run computes, whose values are those of a fresh run."""
+        values = self.session.run(book(), progress=False)
+        about = self.session.report.remembered
+        fresh = self.session.run(book(), progress=False, remember=False)
+        for one, other in zip(values, fresh, strict=True):
+            same(one, other)
+        return about.parts
+
+
+@pytest.fixture
+def parts(session, tmp_path):
+    return Runs(session, tmp_path / "results")
+
+
+def test_a_default_counts_for_the_files_that_lack_the_column(tmp_path, parts):
+    files = [
+        write(tmp_path / f"{n}.root", 10 + n, n, x="f8", **({"w": "f8"} if n % 2 else {}))
+        for n in range(6)
+    ]
+
+    def booked(default, of=files):
+        def book():
+            events = tm.dataset(of, "Events", missing={"w": default})
+            return events.sum("x * w"), events.count()
+
+        return book
+
+    assert parts(booked(1.0)) == 12
+    assert parts(booked(1.0)) == 0
+    assert parts(booked(2.0)) == 3, "those that lack it, of the booking that means it"
+    assert parts(booked(1.0)) == 0
+    write(files[1], 11, 7, x="f8", w="f8")
+    assert parts(booked(1.0)) == 2, "the others take the type of it, which is as it was"
+    write(files[1], 11, 7, x="f8", w="f4")
+    assert parts(booked(1.0)) == 2 + 3, "and now it is another one"
+    assert parts(booked(1.0, files[2:])) == 0, "now it is that of another file, as at first"
+    write(files[1], 11, 7, x="f8", w="f8")
+    assert parts(booked(1.0, files[:1])) == 1, "no file has it"
+    assert parts(booked(1.0)) == 2
+
+
+def test_a_type_that_another_file_has_changes_the_default(tmp_path, parts):
+    """0.1 is another number as float32."""
+    files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(2)]
+    files.append(write(tmp_path / "2.root", 10, 2, x="f8", w="f8"))
+    events = tm.dataset(files, "Events", missing={"w": 0.1})
+
+    def book():
+        return [events.filter("x >= 0").sum("w")]
+
+    assert parts(book) == 3
+    write(files[2], 10, 2, x="f8", w="f4")
+    assert parts(book) == 3
+    assert parts(book) == 0
+
+
+def test_a_glob_has_defaults_for_what_the_first_other_file_has(tmp_path, parts):
+    files = [
+        write(tmp_path / "0.root", 10, 0, x="f8", Jet_pt="f8"),
+        write(tmp_path / "1.root", 10, 1, x="f8"),
+        write(tmp_path / "2.root", 10, 2, x="f8", Jet_pt="f8", Jet_eta="f8"),
+    ]
+
+    def booked(default):
+        def book():
+            events = tm.dataset(files, "Events", missing={"Jet_*": default})
+            return [events.sum("Jet_pt + x"), events.sum("x")]
+
+        return book
+
+    assert parts(booked(1.0)) == 6
+    assert parts(booked(2.0)) == 1
+    assert parts(booked(2.0)) == 0
+    write(files[0], 10, 0, x="f8", Jet_pt="f4")
+    assert parts(booked(2.0)) == 3
+
+
+def test_friends_count_by_what_is_joined_to_a_file(tmp_path, parts):
+    files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(4)]
+    scores = [write(tmp_path / f"score{n}.root", 20, 10 + n, score="f8") for n in range(2)]
+
+    def book():
+        events = tm.dataset(files, "Events").add_friend(tm.dataset(scores, "Events"), "bdt")
+        named = events.sum("bdt.score"), events.filter("score > 20").count()
+        return *named, events.sum("x"), events.count()
+
+    assert parts(book) == 16
+    assert parts(book) == 0
+    write(scores[1], 20, 33, score="f8")
+    assert parts(book) == 4, "of two files, for the bookings that mean the friend"
+    write(files[0], 10, 44, x="f8")
+    assert parts(book) == 4
+    assert parts(book) == 0
+    for number, path in enumerate(scores):
+        write(path, 20, 33 + number, score="f4")
+    assert parts(book) == 8
+
+
+def test_friends_by_an_index_count_with_all_of_their_files(tmp_path, parts):
+    files = [write(tmp_path / f"{n}.root", 10, n, x="i4") for n in range(3)]
+    others = [write(tmp_path / f"by{n}.root", 30, 10 + n, x="i4", y="f8") for n in range(2)]
+
+    def booked(index="x"):
+        def book():
+            friend = tm.dataset(others, "Events")
+            events = tm.dataset(files, "Events").add_friend(friend, "other", index=index)
+            return events.sum("y"), events.count()
+
+        return book
+
+    assert parts(booked()) == 6
+    assert parts(booked()) == 0
+    write(others[1], 30, 33, x="i4", y="f8")
+    assert parts(booked()) == 3
+    others.reverse()
+    assert parts(booked()) == 3, "the first entry of each value counts"
+    assert parts(booked()) == 0
+
+
+def test_lists_of_friends_and_files_of_other_lengths(tmp_path, parts):
+    files = [write(tmp_path / f"{n}.root", 7 + n, n, x="f8") for n in range(3)]
+    jets = [lists(tmp_path / "a.root", 10, 1.0), lists(tmp_path / "b.root", 14, 2.0)]
+
+    def book():
+        events = tm.dataset(files, "Events").add_friend(tm.dataset(jets, "Events"), "j")
+        return events.sum("sum(Jet_w)"), events.sum("sum(j.Jet_w) * x"), events.sum("x")
+
+    assert parts(book) == 9
+    lists(jets[1], 14, 3.0)
+    assert parts(book) == 4, "the first file is joined with the other one alone"
+    assert parts(book) == 0
+
+
+def test_friends_with_defaults_are_not_remembered_and_the_report_says_so(tmp_path, parts):
+    files = [write(tmp_path / "0.root", 10, 0, x="f8")]
+    score = write(tmp_path / "score.root", 10, 1, score="f8")
+
+    def book():
+        friend = tm.dataset(score, "Events", missing={"more": 1})
+        events = tm.dataset(files, "Events").add_friend(friend, "bdt")
+        return events.sum("score"), events.sum("x")
+
+    assert parts(book) == 2
+    assert parts(book) == 1
+    parts.session.run(book())
+    assert "bdt that are with defaults" in str(parts.session.report)
+
+
+def test_columns_from_memory_count_by_their_values(tmp_path, parts):
+    files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(3)]
+    values = np.arange(30.0)
+
+    def book():
+        events = tm.dataset(files, "Events").define("w", values).define("v", values * 2)
+        return events.sum("w"), events.sum("v * x"), events.sum("x")
+
+    assert parts(book) == 9
+    assert parts(book) == 0
+    values = values.copy()
+    values[25] = 7
+    assert parts(book) == 2
+    assert parts(book) == 0
+
+
+def test_a_friend_that_changes_while_it_is_read_leaves_nothing(tmp_path):
+    files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(2)]
+    score = write(tmp_path / "score.root", 20, 1, score="f8")
+    other = write(tmp_path / "other.root", 20, 2, score="f8")
+    tm.remember(tmp_path / "results")
+
+    def replaced(values):
+        if os.path.exists(other):
+            os.replace(other, score)
+        return values
+
+    def book(function):
+        events = tm.dataset(files, "Events").add_friend(tm.dataset(score, "Events"), "bdt")
+        return events.define("y", function, columns="score").max("y")
+
+    with pytest.raises(tm.ChangedError):
+        tm.run(book(replaced))
+    settled(score)
+    fresh = tm.run(book(lambda values: values), remember=False)
+    assert tm.run(book(replaced)) == fresh
+
+
+class Analysis:
+    """Files with and without a column, and a friend in files of other lengths, as they are edited;
+    and what must be computed after each edit."""
+
+    LENGTH, OTHERS = 12, 8
+
+    def __init__(self, chance, folder):
+        self.chance, self.folder = chance, folder
+        self.files, self.types, self.versions = [], {}, {}
+        self.default, self.cut, self.count = 1.0, 10, 0
+        self.seen = set()
+        for _ in range(3):
+            self.add_file()
+
+    def write(self, path, length, **types):
+        self.count += 1
+        self.versions[path] = self.count
+        self.types[path] = types.get("w")
+        return write(path, length, self.count, **types)
+
+    def put(self, path):
+        w = self.chance.choice((None, None, "f4", "f8"))
+        self.write(path, self.LENGTH, x="f8", **({"w": w} if w else {}))
+
+    def add_file(self):
+        path = str(self.folder / f"{len(self.versions)}.root")
+        self.put(path)
+        self.files.insert(self.chance.randint(0, len(self.files)), path)
+
+    def remove_file(self):
+        if len(self.files) > 1:
+            self.files.remove(self.chance.choice(self.files))
+
+    def change_file(self):
+        self.put(self.chance.choice(self.files))
+
+    def change_friend(self):
+        path, length = self.chance.choice(self.friend())
+        self.write(path, length, score="f8")
+
+    def change_default(self):
+        self.default = self.chance.choice((0.1, 1.0, 2.5))
+
+    def change_cut(self):
+        self.cut = self.chance.choice((10, 20))
+
+    def edit(self):
+        self.chance.choice(
+            (
+                *(self.add_file, self.remove_file, self.change_file, self.change_file),
+                *(self.change_friend, self.change_friend, self.change_default, self.change_cut),
+            )
+        )()
+
+    def friend(self):
+        """The friend's files and their lengths, as many as are needed."""
+        left, found = len(self.files) * self.LENGTH, []
+        while left:
+            length = min(left, self.OTHERS)
+            path = str(self.folder / f"friend-{len(found)}-{length}.root")
+            if path not in self.versions:
+                self.write(path, length, score="f8")
+            found.append((path, length))
+            left -= length
+        return found
+
+    def bookings(self):
+        friend = tm.dataset([path for path, _ in self.friend()], "Events")
+        events = tm.dataset(self.files, "Events", missing={"w": self.default})
+        events = events.add_friend(friend, "bdt")
+        return [
+            events.sum("x"),
+            events.sum("x * w"),
+            events.filter(f"score > {self.cut}").count(),
+            events.hist("bdt.score", bins=(10, 0, 100), weight="w"),
+        ]
+
+    def wanted(self):
+        """What tells the results of single files apart."""
+        versions = self.versions
+        having = next((each for each in self.files if self.types[each]), None)
+        sample = None if having is None else self.types[having]
+        pieces, begin = {}, 0
+        for path, length in self.friend():
+            for entry in range(length):
+                file = self.files[(begin + entry) // self.LENGTH]
+                pieces.setdefault(file, {}).setdefault(path, []).append(entry)
+            begin += length
+        for path in self.files:
+            own = path, versions[path]
+            w = None if self.types[path] else (self.default, sample)
+            joined = [(each, versions[each], *inside) for each, inside in pieces[path].items()]
+            yield own, "x"
+            yield own, "x * w", w
+            yield own, "score", self.cut, tuple(joined)
+            yield own, "hist", w, tuple(joined)
+
+    def check(self, session):
+        values = session.run(self.bookings(), progress=False)
+        about = session.report.remembered
+        fresh = session.run(self.bookings(), progress=False, remember=False)
+        for one, other in zip(values, fresh, strict=True):
+            same(one, other)
+        wanted = set(self.wanted())
+        assert about.parts == len(wanted - self.seen), "no more than what has changed"
+        self.seen |= wanted
+
+
+@examples(200)
+@given(st.integers(0, 1 << 30))
+def test_after_any_edits_results_are_those_of_a_fresh_run(tmp_path_factory, seed):
+    folder, chance = tmp_path_factory.mktemp("edits"), Random(seed)
+    analysis = Analysis(chance, folder)
+    tm.remember(folder / "results")
+    with tm.connect(workers=2) as session:
+        for _ in range(10):
+            analysis.check(session)
+            analysis.edit()
+    tm.remember(None)
+    shutil.rmtree(folder)
