@@ -87,7 +87,7 @@ class Remembering:
     done: Mapping[int, int]
     """The entries of the files of which nothing is computed."""
     may_keep: Callable[[int, Seen], bool]
-    """Whether a file is still what it was when the pass began, all that was read is in it, and
+    """Whether a file, and what was joined to it, is still what it was when the pass began, and
     workers have seen the same. The second argument: what those of a cluster have seen of files, by
     their paths; None: they are on this host."""
     open_keys: Mapping[int, bytes]
@@ -143,6 +143,8 @@ class _Total:
         """The sums of the files all of which is merged, by their sample and what is computed."""
         self.open = {file: _core.Partial.joined(each.values) for file, each in of.begun.items()}
         """The files of which not all is merged."""
+        self._borrowing: set[object] = set()
+        """The files that record friends."""
         self._kept: set[int] = set()
         self.seen: Seen = None
         self.keys = {index: key for each in of.samples for index, key in each.bookings.items()}
@@ -158,6 +160,11 @@ class _Total:
                 self.open[part].merge(partial)
             else:
                 self.open[part] = partial
+        self._borrowing |= other.borrowing
+
+    def may_keep(self, file: int) -> bool:
+        """Whether what is merged of a file is of that file alone, as it was before."""
+        return file not in self._borrowing and self._of.may_keep(file, self.seen)
 
     def _group(self, file: int) -> tuple[str | None, tuple[int, ...]]:
         return self._samples[file], self._of.lacking[file]
@@ -170,7 +177,7 @@ class _Total:
         if file in self._kept or (partial is None and entries):
             return
         self._kept.add(file)
-        if file not in of.written and of.there is not None and of.may_keep(file, self.seen):
+        if file not in of.written and of.there is not None and self.may_keep(file):
             of.written[file] = entries
             values = (
                 [of.nothing[index] for index in indices]
@@ -291,7 +298,7 @@ class RememberedPartial(MergedPartial):
         of = self._remembering
         for file, partial in self.total.open.items():
             covers = self._covers.get(file)  # none if it is of a packet that has failed
-            if covers and file in of.open_keys and of.may_keep(file, self.total.seen):
+            if covers and file in of.open_keys and self.total.may_keep(file):
                 ranges = joined(covers)
                 keys = [self.total.keys[index] for index in of.lacking[file]]
                 values = dict(zip(keys, partial.dumps_each(), strict=True))

@@ -60,6 +60,9 @@ class ChainTrees:
         )
         """The numbers of the files that are on servers."""
         self.missing = missing
+        self.borrowing: set[int] = set()
+        """The numbers of files, of those that were opened here, whose trees record friends. The
+        core runs no such file by itself."""
         self.damaged: set[int] = set()
         """The numbers of files that could not be read, and do not say what columns there are."""
         self.assumed = NO_ASSUMPTIONS
@@ -96,6 +99,8 @@ class ChainTrees:
         if location.verified is not None:
             entries = open_tree.core.num_entries
             location.verified.check(location.path, now.size, open_tree.uuid, entries)
+        if open_tree.core.friends:
+            self.borrowing.add(number)
         others = _Others(self, number)
         tree = FileTree(open_tree, location.path, self.missing, others, self._known)
         with self._lock:
@@ -198,13 +203,6 @@ class ChainTrees:
         with self._lock:
             self._run.update(run)
         return len(run)
-
-    def was_run_whole(self, number: int, identity: Identity) -> bool:
-        """True if the core has run near file `number`, when it was this one, by itself: its tree
-        records no friend. Opens nothing."""
-        with self._lock:
-            known = self._run.get(number)
-        return known is not None and known[0] == identity
 
     def saw_one(self, number: int, state: RunState, uuid: str | None) -> bool:
         """Notes what the core has seen of a file that no list has verified. False if the pass has

@@ -241,7 +241,8 @@ class BookingRun(Computation[tuple[object, ...]]):
 
     def _pinned(self) -> Chain:
         soon: Iterable[int] = ()
-        if self._pool.remembers:  # its workers have what this process has opened
+        # Its workers have what this process has opened. Of what is remembered, nothing is opened.
+        if self._pool.remembers and self._there is None:
             every = range(len(self._chain.locations))
             soon = every if self.spans is None else [number for number, *_ in self.spans]
         return self._chain.pinned(soon, assume=self._assumes)

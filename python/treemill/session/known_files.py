@@ -315,21 +315,14 @@ class FileKeys:
         return key_of("arrays", *parts)
 
     def may_keep(self, number: int, seen: Mapping[str, object] | None) -> bool:
-        """Whether a file that was run, and all that was joined to it, is as it was before, and its
-        tree records no friend: that is another file, which may change. `seen`: what workers of
-        other hosts have seen of files, by their paths; None: they are on this host."""
-        try:
-            if not self._own.is_unchanged([number], seen):
-                return False
-            if self._defaults and not self._defaults.are_unchanged(number, seen):
-                return False
-            if not all(each.are_unchanged(number, seen) for each in self._friends):
-                return False
-            trees = self._chain.trees
-            now = trees.identity(number)
-            return trees.was_run_whole(number, now) or not trees[number].core.friends
-        except TreemillError:
-            return False
+        """Whether a file that was run, and all that was joined to it, is as it was before. `seen`:
+        what workers of other hosts have seen of files, by their paths; None: they are on this
+        host."""
+        return (
+            self._own.is_unchanged([number], seen)
+            and (self._defaults is None or self._defaults.are_unchanged(number, seen))
+            and all(each.are_unchanged(number, seen) for each in self._friends)
+        )
 
 
 class _Defaults:

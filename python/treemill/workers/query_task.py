@@ -37,7 +37,7 @@ from .workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from treemill import _core
 
@@ -248,8 +248,11 @@ Part = str | int
 class PartialByPart:
     """A partial for each part of the data of which entries were run. Implements Partial."""
 
-    def __init__(self, parts: Mapping[Part, Partial]) -> None:
+    def __init__(self, parts: Mapping[Part, Partial], borrowing: Iterable[Part] = ()) -> None:
+        """`borrowing`: the parts whose files record friends: what is in them is of other files,
+        too."""
         self.parts = dict(parts)
+        self.borrowing = set(borrowing)
 
     @property
     def is_full(self) -> bool:
@@ -264,6 +267,7 @@ class PartialByPart:
                 self.parts[name] = part  # the other is not used afterwards
             else:
                 mine.merge(part)
+        self.borrowing |= other.borrowing
 
     def results(self) -> list[object]:
         """One item: a mapping of parts to their results. A part without entries may be lacking."""
@@ -272,14 +276,15 @@ class PartialByPart:
     def dumps(self, before: bytes = b"") -> bytes:
         """See Partial."""
         parts = {name: part.dumps() for name, part in self.parts.items()}
-        return before + pickle.dumps(parts)
+        return before + pickle.dumps((parts, self.borrowing))
 
 
 def load_by_part(data: bytes, first: int, loads: Callable[[bytes], Partial]) -> PartialByPart:
     """Rebuilds a partial from the bytes of its `dumps`, which begin at `first`; `loads` is that of
     its parts."""
-    parts: dict[Part, bytes] = pickle.loads(memoryview(data)[first:])
-    return PartialByPart({name: loads(parts.pop(name)) for name in list(parts)})
+    parts: dict[Part, bytes]
+    parts, borrowing = pickle.loads(memoryview(data)[first:])
+    return PartialByPart({name: loads(parts.pop(name)) for name in list(parts)}, borrowing)
 
 
 class ApartWorkload(Forwarding[Partial]):
@@ -289,12 +294,15 @@ class ApartWorkload(Forwarding[Partial]):
         self,
         inner: Workload[Partial],
         parts: Sequence[Part],
+        borrowing: Container[int],
         others: Mapping[int, Workload[Partial]] = MappingProxyType({}),
     ) -> None:
-        """`parts`: that of each file. `others`: what is done with these files instead, each of
+        """`parts`: that of each file. `borrowing`: the files that record friends, as far as they
+        are known when a file was run. `others`: what is done with these files instead, each of
         which is a part."""
         super().__init__(inner)
         self._parts = parts
+        self._borrowing = borrowing
         self._others = others
 
     def _of(self, file: int) -> Workload[Partial]:
@@ -302,7 +310,8 @@ class ApartWorkload(Forwarding[Partial]):
 
     def bound(self, file: int) -> _OfPart:
         """See Workload."""
-        return _OfPart(self._of(file).bound(file), self._parts[file])
+        bound = self._of(file).bound(file)
+        return _OfPart(bound, self._parts[file], borrows=file in self._borrowing)
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See Workload."""
@@ -318,6 +327,7 @@ class ApartWorkload(Forwarding[Partial]):
         """See Workload. Files of one part after those of another."""
         began = monotonic()
         parts = {} if partial is None else partial.parts
+        borrowing = set() if partial is None else partial.borrowing
         ran = Ran()
         for name, group in groupby(spans, lambda span: self._parts[span[0]]):
             rest, those = turn.after(began), tuple(group)
@@ -327,18 +337,19 @@ class ApartWorkload(Forwarding[Partial]):
             part, more = workload.run_files(those, rest, parts.get(name), control)
             if part is not None:
                 parts[name] = part
+                borrowing |= {name for file, *_ in those if file in self._borrowing}
             ran = ran.then(more)
             if more.ended or len(more.entries) < len(those):
                 break
         if partial is None and parts:
-            partial = PartialByPart({})
+            partial = PartialByPart({}, borrowing)
             partial.parts = parts
         return partial, ran
 
     def finish(self, partial: PartialByPart) -> PartialByPart:
         """See Workload."""
-        parts = partial.parts.items()
-        return PartialByPart({name: self.inner.finish(part) for name, part in parts})
+        parts = {name: self.inner.finish(part) for name, part in partial.parts.items()}
+        return PartialByPart(parts, partial.borrowing)
 
     def discard(self, partial: PartialByPart) -> None:
         """See Workload."""
@@ -349,9 +360,10 @@ class ApartWorkload(Forwarding[Partial]):
 class _OfPart:
     """A workload bound to one file of a part. Implements Bound."""
 
-    def __init__(self, bound: Bound[Partial], name: Part) -> None:
+    def __init__(self, bound: Bound[Partial], name: Part, *, borrows: bool) -> None:
         self._bound = bound
         self._name = name
+        self._borrows = borrows
 
     def partial(self) -> PartialByPart:
         return PartialByPart({self._name: self._bound.partial()})
@@ -360,6 +372,8 @@ class _OfPart:
         part = partial.parts.get(self._name)
         if part is None:
             part = partial.parts[self._name] = self._bound.partial()
+        if self._borrows:
+            partial.borrowing.add(self._name)
         return self._bound.run(start, stop, part, control)
 
     def prefetch(self, start: int, stop: int, control: Control) -> None:
@@ -470,12 +484,14 @@ class QueryTask:
             others: dict[int, Workload[Partial]] = {}
             for specification, numbers in self._lacking:
                 others |= dict.fromkeys(numbers, opaque(self._of(specification)))
-            return opaque(ApartWorkload(opaque(plain), range(len(self._chain.locations)), others))
+            every = range(len(self._chain.locations))
+            borrowing = self._chain.trees.borrowing
+            return opaque(ApartWorkload(opaque(plain), every, borrowing, others))
         workload = opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
         if self._apart:
             files = range(len(self._chain.locations))
             datasets = [self._chain.dataset_of(file) for file in files]
-            workload = opaque(ApartWorkload(workload, datasets))
+            workload = opaque(ApartWorkload(workload, datasets, ()))
         return workload if self._spans is None else SpanWorkload(workload, self._spans)
 
     def _of(self, specification: Specification) -> QueryWorkload:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.session import results_folder
 
-from tests.random_search import examples
 from tests.python.session.test_remember import same, settled
+from tests.random_search import examples
 
 
 @pytest.fixture(autouse=True)
