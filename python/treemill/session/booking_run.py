@@ -172,7 +172,7 @@ class BookingRun(Computation[tuple[object, ...]]):
         partial: Any = self._workload.bound(self._first()).partial()
         is_apart = isinstance(partial, PartialByPart)
         (core,) = partial.parts.values() if is_apart else (partial,)
-        found = pieces(self._there, described, chain, titles, core.dumps_each())
+        found = pieces(self._there, described, chain, titles, core.dumps_each(), self.spans)
         if self._pool.outlive and found.remembering.size > _MOST_HELD:
             reason = "the results of all files would take too much memory in the cluster"
             return self._without_memory(planned, described, reason)
@@ -180,7 +180,7 @@ class BookingRun(Computation[tuple[object, ...]]):
             described,
             chain,
             self._pool.size,
-            None,
+            self.spans,
             remember=self._pool.remembers,
             lacking=found.lacking,
         )
@@ -209,8 +209,6 @@ class BookingRun(Computation[tuple[object, ...]]):
             return f"results of {self._pool.kind} are not remembered"
         if checkpointing is not None and (checkpointing.record or self._pool.outlive):
             return "checkpoint= keeps the run"
-        if self.spans is not None:
-            return "it goes through a part of the entries only"
         return not_remembered(has_rows=bool(self._files_made or self._plan.rows))
 
     def _filling(self) -> _Compiled:

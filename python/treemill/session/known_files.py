@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..checkpoint.totals import Remembered
     from ..data.chain import Chain
     from ..data.friend_columns import Friend, FriendChain
+    from ..workers.workload import Span
 
 __all__ = ["FileKeys", "Salt", "check_files", "is_seen", "key_of"]
 
@@ -211,18 +212,24 @@ def is_seen(here: source.Identity, there: object) -> bool:
 
 
 class FileKeys:
-    """What each file of a pass is known by, for bookings of some words."""
+    """What each file of a pass, or each part of one, is known by, for bookings of some words."""
 
-    def __init__(self, chain: Chain, there: Remembered) -> None:
-        """`chain`: as the pass sees it."""
+    def __init__(self, chain: Chain, there: Remembered, spans: Sequence[Span] | None) -> None:
+        """`chain`: as the pass sees it. `spans`: the parts of files that it goes through; None: all
+        files."""
         self._chain = chain
         self._own = _Files(chain, there)
-        self._count = len(chain.locations)
+        self._spans = spans
+        every = range(len(chain.locations))
+        self.files = [*every] if spans is None else [file for file, *_ in spans]
+        """The number of each file, or of the file of each part."""
+        self.count = len(self.files)
+        """The files or parts."""
         self._defaults = _Defaults(chain, self._own) if chain.trees.missing.defaults else None
         self._friends = [_FriendKeys(each, chain, there) for each in chain.friends.given]
-        self.files = [self._own.key(number) for number in range(self._count)]
+        self._keys = {number: self._own.key(number) for number in dict.fromkeys(self.files)}
         """The keys of the files by themselves; None: nothing of it is remembered."""
-        self._alone: dict[Salt, Mapping[int, bytes | None]] = {}
+        self._leaves: dict[Salt, Mapping[int, bytes | None]] = {}
 
     @property
     def reasons(self) -> list[tuple[int, str]]:
@@ -230,7 +237,7 @@ class FileKeys:
         found = Counter(self._own.reasons.values())
         for each in self._friends:
             if each.reason is not None:
-                found[f"joined with files of {each.alias} that are {each.reason}"] = self._count
+                found[f"joined with files of {each.alias} that are {each.reason}"] = self.count
         return [(number, reason) for reason, number in found.items()]
 
     def salt(self, words: Set[str]) -> Salt:
@@ -251,15 +258,29 @@ class FileKeys:
         )
 
     def leaves(self, salt: Salt) -> Mapping[int, bytes | None]:
-        """The keys of files for bookings of this salt."""
-        if salt not in self._alone:
-            before = self._before if salt.numbers else [b""] * self._count
-            every = range(self._count)
-            self._alone[salt] = {number: self._leaf(number, salt, before) for number in every}
-        return self._alone[salt]
+        """The keys of files, or of parts of files, by their places, for bookings of this salt."""
+        if salt not in self._leaves:
+            before = self._before if salt.numbers else [b""] * len(self._chain.locations)
+            every = dict.fromkeys(self.files)
+            leaves = {number: self._leaf(number, salt, before) for number in every}
+            places = enumerate(self.files)
+            self._leaves[salt] = {at: self._part(at, leaves[number]) for at, number in places}
+        return self._leaves[salt]
+
+    def _part(self, place: int, leaf: bytes | None) -> bytes | None:
+        """The key of the part of a file that is read of it."""
+        if self._spans is None or leaf is None:
+            return leaf
+        chain, (number, first, stop) = self._chain, self._spans[place]
+        is_whole = first == 0 and (stop is None or stop == chain.sizes[number][0])
+        if chain.selected is None:
+            return leaf if is_whole else key_of("part", leaf, f"{first} {stop}")
+        last = chain.sizes[number][0] if stop is None else stop
+        chosen = chain.selected.within(number, first, last)
+        return key_of("part", leaf, f"{first} {last}", chosen.tobytes())
 
     def _leaf(self, number: int, salt: Salt, before: Sequence[bytes]) -> bytes | None:
-        key = self.files[number]
+        key = self._keys[number]
         if key is None or (salt.is_plain and not self._is_more):
             return key
         constants = self._chain.constants.among(number, salt.constants)
@@ -297,9 +318,9 @@ class FileKeys:
     @cached_property
     def _before(self) -> list[bytes]:
         """What the files before each file are known by."""
-        before = [b""] * self._count
-        for number in range(1, self._count):
-            last = self.files[number - 1] or os.urandom(16)
+        before = [b""] * len(self._chain.locations)
+        for number in range(1, len(before)):
+            last = self._own.key(number - 1) or os.urandom(16)
             before[number] = key_of("before", before[number - 1], last)
         return before
 
@@ -314,10 +335,11 @@ class FileKeys:
             parts += [column.slice(first, entries).dumps()]
         return key_of("arrays", *parts)
 
-    def may_keep(self, number: int, seen: Mapping[str, object] | None) -> bool:
+    def may_keep(self, place: int, seen: Mapping[str, object] | None) -> bool:
         """Whether a file that was run, and all that was joined to it, is as it was before. `seen`:
         what workers of other hosts have seen of files, by their paths; None: they are on this
         host."""
+        number = self.files[place]
         return (
             self._own.is_unchanged([number], seen)
             and (self._defaults is None or self._defaults.are_unchanged(number, seen))

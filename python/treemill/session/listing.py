@@ -22,6 +22,7 @@ from ..query.planning import Plan, plan
 from ..query.quantities import Hist, Quantiles, Scalar, named_columns
 from ..query.rows import Arrays
 from ..workers.file_query import PerFile
+from .options import subset
 from .results_folder import results_folder
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def _remembered(
     reason = not_remembered(has_rows=bool(planned.rows))
     if reason is not None:
         return [f"nothing: {reason}"]
-    now = looked_for(there, planned.specification, chain.pinned(), titles_of(bookings, planned))
+    titles, spans = titles_of(bookings, planned), subset(chain, None, None)
+    now = looked_for(there, planned.specification, chain.pinned(), titles, spans)
     lines = []
     for booking in bookings:
         report = booking.report

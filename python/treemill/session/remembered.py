@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..query.booking import Booking
     from ..query.planning import Plan, Specification
     from ..workers.query_task import Lacking
+    from ..workers.workload import Span
 
 __all__ = ["Pieces", "looked_for", "not_remembered", "pieces", "titles_of"]
 
@@ -53,21 +54,23 @@ def pieces(
     chain: Chain,
     titles: Sequence[str],
     nothing: Sequence[bytes],
+    spans: Sequence[Span] | None,
 ) -> Pieces:
     """Looks for the results of a pass. `whole`: what it computes. `titles`: of the bookings, by the
-    index in it. `nothing`: the partials of no entries, in the same way."""
+    index in it. `nothing`: the partials of no entries, in the same way. `spans`: the parts of files
+    that it goes through, each of which is a file here; None: all files."""
     there.look()
-    asked = _Asked(whole, chain, there)
+    asked = _Asked(whole, chain, there, spans)
     samples = list(_samples(asked, chain))
     for sample in samples:
         sample.look(there)
-    lacking = _lacking(samples, asked, len(chain.locations))
+    lacking = _lacking(samples, asked)
     sizes = {
         sample.files[place]: entries
         for sample in samples
         for place, entries in sample.found.entries.items()
     }
-    done = {file: sizes[file] for file in range(len(chain.locations)) if file not in lacking}
+    done = {file: sizes[file] for file in range(asked.of.count) if file not in lacking}
     open_keys = _open_keys(samples, asked, lacking)
     begun = dict(_begun(there, asked, lacking, open_keys))
     remembering = Remembering(
@@ -90,16 +93,21 @@ def pieces(
 
 
 def looked_for(
-    there: Results, whole: Specification, chain: Chain, titles: Sequence[str]
+    there: Results,
+    whole: Specification,
+    chain: Chain,
+    titles: Sequence[str],
+    spans: Sequence[Span] | None,
 ) -> FromMemory:
-    """What a pass would take from what is remembered, and why not all. Keeps nothing."""
+    """What a pass would take from what is remembered, and why not all. Keeps nothing. `spans`: as
+    `pieces` takes them."""
     there.look()
     unchanged = _Unchanged(there)
-    asked = _Asked(whole, chain, unchanged)
+    asked = _Asked(whole, chain, unchanged, spans)
     samples = list(_samples(asked, chain))
     for sample in samples:
         sample.look(unchanged)
-    lacking = _lacking(samples, asked, len(chain.locations))
+    lacking = _lacking(samples, asked)
     return _shown(unchanged, asked, lacking, titles)
 
 
@@ -133,7 +141,13 @@ def titles_of(bookings: Sequence[Booking], planned: Plan) -> list[str]:
 class _Asked:
     """What a pass asks for, as keys."""
 
-    def __init__(self, whole: Specification, chain: Chain, there: Remembered) -> None:
+    def __init__(
+        self,
+        whole: Specification,
+        chain: Chain,
+        there: Remembered,
+        spans: Sequence[Span] | None,
+    ) -> None:
         self.needs = dependencies(whole, relations_in(chain))
         self.reasons: dict[int, str] = {}
         """Why bookings are not remembered, by their index."""
@@ -150,7 +164,7 @@ class _Asked:
                 self.about[index] = [("treemill", about), *called]
             except UnsupportedError as error:
                 self.reasons[index] = f"it cannot be remembered: {error}"
-        self.of = FileKeys(chain, there)
+        self.of = FileKeys(chain, there, spans)
         self.salts = {
             index: self.of.salt(need.words)
             for index, need in enumerate(self.needs)
@@ -171,8 +185,8 @@ def _samples(asked: _Asked, chain: Chain) -> Iterator[Sample]:
     for index, key in asked.keys.items():
         by_salt[asked.salts[index]][index] = key
     by_name: dict[str | None, list[int]] = defaultdict(list)
-    for number in range(len(chain.locations)):
-        by_name[chain.dataset_of(number) if chain.is_fileset else None].append(number)
+    for number, file in enumerate(asked.of.files):
+        by_name[chain.dataset_of(file) if chain.is_fileset else None].append(number)
     for salt, bookings in by_salt.items() or [(None, {})]:
         known = {} if salt is None else asked.of.leaves(salt)
         for name, files in by_name.items():
@@ -182,9 +196,9 @@ def _samples(asked: _Asked, chain: Chain) -> Iterator[Sample]:
             yield Sample(name, files, tree, leaves, bookings)
 
 
-def _lacking(samples: Sequence[Sample], asked: _Asked, count: int) -> dict[int, tuple[int, ...]]:
+def _lacking(samples: Sequence[Sample], asked: _Asked) -> dict[int, tuple[int, ...]]:
     """The indices of the bookings that have to be computed of each file of which any has."""
-    lacking: dict[int, set[int]] = {file: set(asked.reasons) for file in range(count)}
+    lacking: dict[int, set[int]] = {file: set(asked.reasons) for file in range(asked.of.count)}
     for sample in samples:
         first: dict[bytes, int] = {}  # of equal bookings one is computed
         for index, key in sample.bookings.items():
@@ -229,7 +243,7 @@ def _begun(
 def _shown(
     there: Remembered, asked: _Asked, lacking: Mapping[int, tuple[int, ...]], titles: Sequence[str]
 ) -> FromMemory:
-    count = len(asked.of.files)
+    count = asked.of.count
     files: dict[int, int] = defaultdict(int)  # that a booking is computed of
     for indices in lacking.values():
         for index in indices:

@@ -37,7 +37,7 @@ from .workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from treemill import _core
 
@@ -294,15 +294,14 @@ class ApartWorkload(Forwarding[Partial]):
         self,
         inner: Workload[Partial],
         parts: Sequence[Part],
-        borrowing: Container[int],
+        borrows: Callable[[int], bool] = lambda file: False,
         others: Mapping[int, Workload[Partial]] = MappingProxyType({}),
     ) -> None:
-        """`parts`: that of each file. `borrowing`: the files that record friends, as far as they
-        are known when a file was run. `others`: what is done with these files instead, each of
-        which is a part."""
+        """`parts`: that of each file. `borrows`: whether a file that was run records friends.
+        `others`: what is done with these files instead, each of which is a part."""
         super().__init__(inner)
         self._parts = parts
-        self._borrowing = borrowing
+        self._borrows = borrows
         self._others = others
 
     def _of(self, file: int) -> Workload[Partial]:
@@ -311,7 +310,7 @@ class ApartWorkload(Forwarding[Partial]):
     def bound(self, file: int) -> _OfPart:
         """See Workload."""
         bound = self._of(file).bound(file)
-        return _OfPart(bound, self._parts[file], borrows=file in self._borrowing)
+        return _OfPart(bound, self._parts[file], borrows=self._borrows(file))
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See Workload."""
@@ -337,7 +336,7 @@ class ApartWorkload(Forwarding[Partial]):
             part, more = workload.run_files(those, rest, parts.get(name), control)
             if part is not None:
                 parts[name] = part
-                borrowing |= {name for file, *_ in those if file in self._borrowing}
+                borrowing |= {name for file, *_ in those if self._borrows(file)}
             ran = ran.then(more)
             if more.ended or len(more.entries) < len(those):
                 break
@@ -434,7 +433,8 @@ class QueryTask:
         """`sinks`: where rows go, by the booking's index in the specification. `remember`: whether
         workers share the cache of this process. `apart`: whether the results of a fileset's
         samples are kept apart (py). `lacking`: what is computed instead of the specification, and
-        of which files; results are apart by file then. None: the specification, of all files."""
+        of which files, or places of `spans`; results are apart by these then. None: the
+        specification, of all files."""
         self._remember = remember
         self._apart = apart
         self._lacking = lacking
@@ -483,15 +483,25 @@ class QueryTask:
         if self._lacking is not None:
             others: dict[int, Workload[Partial]] = {}
             for specification, numbers in self._lacking:
-                others |= dict.fromkeys(numbers, opaque(self._of(specification)))
-            every = range(len(self._chain.locations))
-            borrowing = self._chain.trees.borrowing
-            return opaque(ApartWorkload(opaque(plain), every, borrowing, others))
+                others |= dict.fromkeys(numbers, self._spanned(opaque(self._of(specification))))
+            spans, borrowing = self._spans, self._chain.trees.borrowing
+            every = range(len(self._chain.locations if spans is None else spans))
+            return opaque(
+                ApartWorkload(
+                    self._spanned(opaque(plain)),
+                    every,
+                    lambda file: (file if spans is None else spans[file][0]) in borrowing,
+                    others,
+                )
+            )
         workload = opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
         if self._apart:
             files = range(len(self._chain.locations))
             datasets = [self._chain.dataset_of(file) for file in files]
-            workload = opaque(ApartWorkload(workload, datasets, ()))
+            workload = opaque(ApartWorkload(workload, datasets))
+        return self._spanned(workload)
+
+    def _spanned(self, workload: Workload[Partial]) -> Workload[Partial]:
         return workload if self._spans is None else SpanWorkload(workload, self._spans)
 
     def _of(self, specification: Specification) -> QueryWorkload:

@@ -758,8 +758,6 @@ def test_what_cannot_be_remembered_is_named(files, tmp_path):
     assert (about.found, about.parts) == (1, len(files))
     assert [title for title, _ in about.computed] == ["max(noisy)"]
     assert "random" in str(tm.report())
-    tm.run(events.count(), entries=100)
-    assert "part of the entries" in str(tm.report())
     tm.run(tm.dataset(files, "Events").take("MET_pt"))
     assert "rows" in str(tm.report())
 

@@ -1,5 +1,5 @@
 """Remembered results of data whose files are not all: defaults of what files lack, friends, columns
-from memory."""
+from memory; and of parts of files: ranges and lists of entries."""
 
 import os
 import shutil
@@ -224,6 +224,62 @@ def test_columns_from_memory_count_by_their_values(tmp_path, parts):
     values[25] = 7
     assert parts(book) == 2
     assert parts(book) == 0
+
+
+def test_parts_of_files_count_by_their_entries(tmp_path, session):
+    tm.remember(tmp_path / "results")
+    files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(4)]
+
+    def parts(**options):
+        def values(**more):
+            events = tm.dataset(files, "Events")
+            booked = events.sum("x"), events.filter("entry_number % 2 == 0").count()
+            return session.run(*booked, progress=False, **options, **more)
+
+        found, about = values(), session.report.remembered
+        assert found == values(remember=False)
+        return about.parts
+
+    assert parts() == 8
+    assert parts(max_files=2) == 0, "these are whole files"
+    assert parts(entries=25) == 2, "half of the third file"
+    assert parts(entries=25) == 0
+    assert parts(entries=(5, 25)) == 2
+    assert parts(entries=(10, 30)) == 0
+    write(files[1], 10, 44, x="f8")
+    assert parts(entries=(5, 25)) == 1 + 2, "and entries' numbers count in what comes after"
+
+
+def test_lists_of_entries_count_by_the_entries_of_each_part(tmp_path, session):
+    tm.remember(tmp_path / "results")
+    files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(4)]
+
+    def parts(numbers, **options):
+        def values(**more):
+            events = tm.dataset(files, "Events").select_entries(numbers)
+            booked = events.sum("x"), events.hist("x", bins=5)
+            return session.run(*booked, progress=False, **options, **more)
+
+        found, about = values(), session.report.remembered
+        for one, other in zip(found, values(remember=False), strict=True):
+            same(one, other)
+        return about.parts
+
+    chosen = [1, 5, 13, 22, 27, 31]
+    assert parts(chosen) == 8
+    assert parts(chosen) == 0
+    assert parts([*chosen, 35]) in (2, 5), (
+        "of one file; if the range of the axis is another, of all"
+    )
+    assert parts([1, 5, 13, 22, 28, 31]) in (2, 5)
+    assert parts(chosen) == 0
+    write(files[1], 10, 44, x="f8")
+    assert parts(chosen) in (2, 5)
+    assert parts([]) == 2
+    mask = np.isin(np.arange(40), chosen)
+    assert parts(mask) == 0, "the same entries"
+    explained = tm.dataset(files, "Events").select_entries(chosen).sum("x").explain()
+    assert "sum(x): from memory" in explained
 
 
 def test_a_friend_that_changes_while_it_is_read_leaves_nothing(tmp_path):
