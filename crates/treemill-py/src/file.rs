@@ -37,6 +37,27 @@ fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
     }
 }
 
+/// Makes what opens a file on a server, and its tree of this name if there is such a one, of bytes that come round by round.
+pub fn describer(
+    tree: String,
+) -> impl FnMut(Arc<dyn Source>) -> Option<treemill_remote::Description> {
+    let mut opened = None;
+    move |source| {
+        let file = match opened.take() {
+            Some(file) => file,
+            None => treemill_read::File::open(source).ok()?,
+        };
+        let _ = file.table(&tree); // who wants it meets what is wrong with it
+        opened = Some(Arc::clone(&file));
+        Some(file)
+    }
+}
+
+/// A file on a server that was opened and described in the background.
+fn described(url: &str) -> Option<Arc<treemill_read::File>> {
+    treemill_remote::described(url)?.downcast().ok()
+}
+
 /// Whether the name is that of a file on a server.
 fn is_far(name: &str) -> bool {
     name.contains("://")
@@ -80,6 +101,12 @@ impl File {
     #[pyo3(signature = (path, replicas=Vec::new(), *, assumed=false))]
     fn new(py: Python<'_>, path: String, replicas: Vec<String>, assumed: bool) -> PyResult<Self> {
         let is_far = is_far(&path) || !replicas.is_empty();
+        if is_far
+            && replicas.is_empty()
+            && let Some(inner) = described(&path)
+        {
+            return Ok(Self { inner });
+        }
         waited(py, is_far, move || {
             let known = assumed
                 .then(|| treemill_remote::open_assumed(&path))
@@ -156,13 +183,17 @@ impl File {
     /// The tree or RNTuple of that path; `;cycle` may follow, else it is the newest.
     fn tree(&self, py: Python<'_>, name: String) -> PyResult<Tree> {
         let inner = Arc::clone(&self.inner);
-        waited(py, !inner.source().costs().is_near(), move || {
-            inner.table(&name)
-        })?
-        .map(|table| Tree {
-            catalog: Catalog::new(table),
-        })
-        .map_err(|e| read_error(py, &e))
+        let table = match inner.known_table(&name) {
+            Some(table) => Ok(table),
+            None => waited(py, !inner.source().costs().is_near(), move || {
+                inner.table(&name)
+            })?,
+        };
+        table
+            .map(|table| Tree {
+                catalog: Catalog::new(table),
+            })
+            .map_err(|e| read_error(py, &e))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Files and folders on servers, as the storage of addresses asks for them.
 
 use crate::errors::read_error;
+use crate::file::describer;
 use crate::interrupt::interruptible;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -48,10 +49,11 @@ fn answered(py: Python<'_>, stat: Option<Result<Stat, SourceError>>) -> PyResult
     }
 }
 
-/// Opens a file in the background, on no thread of its own, and calls `then` when what it says of itself is here: with the size
-/// and marks of its state, as `remote_stats` gives them, or with the error. `then` may raise nothing and must not wait.
+/// Opens a file in the background, on no thread of its own, and its tree of this name, empty: the only one. Calls `then` when what
+/// they say of themselves is here: with the size and marks of the file's state, as `remote_stats` gives them, or with the
+/// error. `then` may raise nothing and must not wait.
 #[pyfunction]
-pub fn remote_look(py: Python<'_>, url: &str, then: Py<PyAny>) {
+pub fn remote_look(py: Python<'_>, url: &str, tree: String, then: Py<PyAny>) {
     let tell = move |stat: Result<Stat, SourceError>| {
         // The runtime's threads bring bytes: they do not wait for the interpreter. At its end there is nobody to tell.
         let told = move || {
@@ -64,7 +66,7 @@ pub fn remote_look(py: Python<'_>, url: &str, then: Py<PyAny>) {
         };
         TELLING.perform(Box::new(told), Vec::new());
     };
-    py.detach(|| treemill_remote::look_soon(url, tell));
+    py.detach(|| treemill_remote::look_soon(url, describer(tree), tell));
 }
 
 /// Calls what waits for files that are open now.

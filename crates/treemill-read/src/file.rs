@@ -148,6 +148,17 @@ impl File {
         self.open_table(self.find(path, Kind::Any)?)
     }
 
+    /// The tree or RNTuple of this path if its metadata are read already, as [`File::table`] gives it. Reads nothing.
+    #[must_use]
+    pub fn known_table(&self, path: &str) -> Option<Table> {
+        let key = self.keys.find(path, Kind::Any).ok()?;
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = Arc::clone(tables.get(&key.seek)?);
+        drop(tables);
+        let slot = slot.try_lock().ok()?; // another thread reads them
+        slot.clone()
+    }
+
     /// The tree of this path, as [`File::table`].
     ///
     /// # Errors

@@ -108,6 +108,14 @@ impl Source for Inherited {
         self.own()?.read(requests)
     }
 
+    /// Reads of a file that is opened anew wait.
+    fn will_read(&self, ranges: &[Range<u64>]) -> Vec<Ticket> {
+        match self.is_ours() {
+            true => self.first.will_read(ranges),
+            false => Vec::new(),
+        }
+    }
+
     /// What was not opened has nothing on its way.
     fn abandon(&self, ranges: &[Range<u64>]) {
         if self.is_ours() {

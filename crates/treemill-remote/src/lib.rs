@@ -35,6 +35,7 @@ pub use blocking::{BlockingFile, BlockingReader, within};
 pub use bridge::{Protocol, set_bridge};
 pub use limits::PATIENCE;
 pub use looks::{look, look_soon, release, stat, stats};
+pub use ready::Description;
 pub use replicas::{open_replicas, shown};
 
 use beside::{ASKING, KEPT, beside};
@@ -139,6 +140,16 @@ pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     };
     ready::note(url, &source);
     Ok(source)
+}
+
+/// Takes the description of a file that [`look_soon`] has opened and described, if it still waits for that. Does not wait.
+///
+/// ```
+/// assert!(treemill_remote::described("https://host/unknown.root").is_none());
+/// ```
+#[must_use]
+pub fn described(url: &str) -> Option<Description> {
+    ready::take_described(url)
 }
 
 /// Waits for what is done about a file.

@@ -30,7 +30,11 @@ pub(crate) const LOOK_UP: Duration = Duration::from_secs(5);
 pub(crate) const MOST_LOOKS: usize = 128;
 /// Threads that ask by a bridge, which keeps one until it is answered, or read documents that describe files.
 pub(crate) const ASKING: usize = 128;
-/// Threads that look for what is kept of a file on this disk, which may be a server's.
+/// Rounds in which what a file says of itself is read: header, list, record, first data; a list for each depth of directories.
+/// A file that needs more is described where it is wanted.
+pub(crate) const MOST_ROUNDS: usize = 64;
+/// Threads that look for what is kept of a file on this disk, which may be a server's, and that parse what files say of
+/// themselves.
 pub(crate) const KEPT: usize = 4;
 /// When a question that failed has taken this long, its server is silent: it is asked nothing more at once.
 pub(crate) const SILENT: Duration = Duration::from_secs(5);

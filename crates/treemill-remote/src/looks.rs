@@ -1,15 +1,16 @@
 //! Files whose state is asked for, one or many together: tasks of the process's runtime, which take no threads. A file that will
 //! be opened soon is opened by that. Knows no protocol.
 
-use crate::beside::{ASKING, beside};
-use crate::limits::{MOST_LOOKS, SILENT};
-use crate::{Later, Stat, metalink, open_now, protocol, ready, transport, waited};
+use crate::beside::{ASKING, KEPT, beside};
+use crate::limits::{MOST_LOOKS, MOST_ROUNDS, SILENT};
+use crate::{Description, Later, Opened, Stat};
+use crate::{metalink, open_now, protocol, ready, transport, waited};
 use std::collections::HashSet;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::{Semaphore, oneshot};
-use treemill_source::{Source, SourceError, Ticket, server_of};
+use treemill_source::{Arrived, Source, SourceError, Ticket, server_of};
 use treemill_transfer::runtime;
 
 type Answer = Result<Stat, SourceError>;
@@ -24,17 +25,25 @@ pub fn look(url: &str) -> Result<Stat, SourceError> {
     waited(url, async { looked(url).await.map(|(stat, _)| stat) })
 }
 
-/// Looks like [`look`] without waiting, and gives the answer to `then`, which must not wait either, when the file is open and the
-/// bytes that it says of itself are here.
-pub fn look_soon(url: &str, then: impl FnOnce(Result<Stat, SourceError>) + Send + 'static) {
+/// Looks like [`look`] without waiting, and gives the answer to `then`, which must not wait either, when the file is open and
+/// [`described`](crate::described), if it can be. `describe` makes the description of what it reads of the file. It is called
+/// again as often as it has read what was not here, which is an error of that read, and then when that has arrived. So no
+/// thread waits. An error of another kind is left to the caller, who reads the file next.
+pub fn look_soon(
+    url: &str,
+    describe: impl FnMut(Arc<dyn Source>) -> Option<Description> + Send + 'static,
+    then: impl FnOnce(Result<Stat, SourceError>) + Send + 'static,
+) {
     let url = url.to_owned();
     match runtime() {
         Ok(runtime) => {
             runtime.spawn(async move {
                 let answer = looked(&url).await;
                 then(match answer {
-                    Ok((stat, edges)) => {
-                        here(edges).await;
+                    Ok((stat, opened)) => {
+                        if let Some(opened) = opened {
+                            described(&url, opened, describe).await;
+                        }
                         Ok(stat)
                     }
                     Err(error) => Err(error),
@@ -72,16 +81,44 @@ pub fn release(urls: &[String]) {
     ready::release(urls);
 }
 
-/// The state of a file, and those of its first and last bytes that are on their way.
-async fn looked(url: &str) -> Result<(Stat, Vec<Ticket>), SourceError> {
+/// The state of a file, and the file if it was opened now.
+async fn looked(url: &str) -> Result<(Stat, Option<Opened>), SourceError> {
     if !ready::begin(url) {
-        return Ok((stated(url).await?, Vec::new()));
+        return Ok((stated(url).await?, None));
     }
     let opened = open_now(url).await;
     let source = opened.as_ref().ok().map(|(source, _)| Arc::clone(source));
     ready::keep(url, source);
-    let (source, edges) = opened?;
-    Ok((state_of(&*source), edges))
+    let opened = opened?;
+    Ok((state_of(&*opened.0), Some(opened)))
+}
+
+/// Has a file described whose first bytes are on their way, and waits for what that lacks, round by round.
+async fn described(
+    url: &str,
+    (source, edges): Opened,
+    mut describe: impl FnMut(Arc<dyn Source>) -> Option<Description> + Send + 'static,
+) {
+    here(edges).await;
+    let arrived = Arc::new(Arrived::of(Arc::clone(&source)));
+    for _ in 0..MOST_ROUNDS {
+        let file = Arc::clone(&arrived);
+        // Parsing takes a while, and what is kept of the file lies on a disk: the runtime's threads bring bytes meanwhile.
+        let round = move || (describe(file), describe);
+        let Ok((made, again)) = beside(&KEPT, url, round).await else {
+            return;
+        };
+        let lacking = arrived.lacking();
+        if lacking.is_empty() {
+            arrived.waits();
+            if let Some(made) = made {
+                ready::describe(url, &source, made);
+            }
+            return;
+        }
+        describe = again;
+        here(lacking).await;
+    }
 }
 
 async fn stated(url: &str) -> Answer {

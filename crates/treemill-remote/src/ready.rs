@@ -3,10 +3,14 @@
 
 use crate::Stat;
 use crate::limits::{MOST_READY, OPENING_PATIENCE, READY_FOR};
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 use treemill_source::Source;
+
+/// What the caller makes of a file's description, in a form of the caller's.
+pub type Description = Arc<dyn Any + Send + Sync>;
 
 /// A file that waits for the caller.
 struct Waiting {
@@ -14,6 +18,7 @@ struct Waiting {
     since: Instant,
     /// `None` while it is being opened.
     source: Option<Arc<dyn Source>>,
+    description: Option<Description>,
 }
 
 #[derive(Default)]
@@ -28,7 +33,12 @@ struct Ready {
 impl Waiting {
     fn new(url: &str, source: Option<Arc<dyn Source>>) -> Self {
         let (url, since) = (url.to_owned(), Instant::now());
-        Waiting { url, since, source }
+        Waiting {
+            url,
+            since,
+            source,
+            description: None,
+        }
     }
 }
 
@@ -117,6 +127,30 @@ pub(crate) fn take(url: &str) -> Option<Arc<dyn Source>> {
         let waited = OPENED.wait_timeout(place, left);
         (place, _) = waited.unwrap_or_else(PoisonError::into_inner);
     }
+}
+
+/// Keeps what was made of the description of a file that is ready, if this one still waits for the caller.
+pub(crate) fn describe(url: &str, source: &Arc<dyn Source>, description: Description) {
+    with(|ready| {
+        let is_it = |file: &&mut Waiting| {
+            let known = file.source.as_ref();
+            file.url == url && known.is_some_and(|known| Arc::ptr_eq(known, source))
+        };
+        if let Some(file) = ready.waiting.iter_mut().find(is_it) {
+            file.description = Some(description);
+        }
+    });
+}
+
+/// Takes a file that is ready, if it is described. The caller has it open then.
+pub(crate) fn take_described(url: &str) -> Option<Description> {
+    let file = with(|ready| {
+        let is_it = |file: &Waiting| file.url == url && file.description.is_some();
+        let at = ready.waiting.iter().position(is_it)?;
+        Some(ready.waiting.swap_remove(at))
+    })?;
+    note(url, file.source.as_ref()?);
+    file.description
 }
 
 /// Closes the file that waits for the caller, if it is another one than the one that its server has now.

@@ -240,6 +240,28 @@ impl Source for Edges {
         *self.state() = State::default();
         self.source.submit(ranges)
     }
+
+    /// What is missing is asked for as the edges are, and goes with them.
+    fn will_read(&self, ranges: &[Range<u64>]) -> Vec<Ticket> {
+        if self.source.costs().is_near() {
+            return Vec::new();
+        }
+        let (mut coming, mut missing) = (Vec::new(), Vec::new());
+        for piece in ranges.iter().flat_map(|range| self.pieces(range)) {
+            match piece {
+                Piece::Here(_, _, ticket) => coming.push(ticket),
+                // The read says what is wrong with one beyond the end.
+                Piece::Missing(range) if range.end > self.source.size() => {}
+                Piece::Missing(range) => missing.push(range),
+            }
+        }
+        if !missing.is_empty() {
+            let tickets = self.source.submit(missing.clone());
+            coming.extend(tickets.iter().cloned());
+            self.state().asked.extend(missing.into_iter().zip(tickets));
+        }
+        coming
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod ablation;
+mod arrived;
 pub mod cache;
 mod cause;
 mod checksums;
@@ -25,6 +26,7 @@ mod source;
 mod ticket;
 
 pub use ablation::{Part, is_off, switch_off};
+pub use arrived::Arrived;
 pub use bytes::Bytes;
 pub use cause::Cause;
 pub use checksums::{Algorithm, Checksums, Difference, WantedChecksums};

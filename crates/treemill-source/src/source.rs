@@ -120,6 +120,14 @@ pub trait Source: Send + Sync {
         ranges.into_iter().map(one).collect()
     }
 
+    /// These ranges will be [`read`](Source::read) soon. Asks for those that are not here, without waiting, and gives what that
+    /// read will wait for. A source that answers every read by itself, or whose reads wait however often they are told of, gives
+    /// none.
+    fn will_read(&self, ranges: &[Range<u64>]) -> Vec<Ticket> {
+        let _ = ranges;
+        Vec::new()
+    }
+
     /// Nothing within these ranges, which were asked for, is wanted any more: their run was stopped. Their tickets may
     /// become errors. A source that has much of them on its way stops it, so that what is asked for next does not wait
     /// behind it. Never blocks.

@@ -321,8 +321,7 @@ class _Pinned(ChainTrees):
         self._look(n for n in self.far if self.knows(n))
         new = (n for n in paths if not self._has_looked(n))
         for number in islice(new, _SOON):
-            path = paths[number]
-            self._coming[number] = Answer(partial(source.look, path))
+            self._coming[number] = _answer(self.locations[number])
 
     def __getitem__(self, number: int) -> FileTree:
         tree = super().__getitem__(number)
@@ -436,7 +435,7 @@ class _Pinned(ChainTrees):
         with self._lock:
             coming = self._coming.get(number)
         if coming is None:
-            coming = Answer(partial(source.look, location.path))
+            coming = _answer(location)
             if not self._has_looked(number):
                 with self._lock:
                     coming = self._coming.setdefault(number, coming)
@@ -490,6 +489,11 @@ class _Others:
     def _numbers(self) -> Iterator[int]:
         every = range(len(self._trees.locations))  # each file has one of these: no list
         return (number for number in every if number != self._left_out)
+
+
+def _answer(location: Location) -> Answer[Identity]:
+    """What a far file is, when it is open and described."""
+    return Answer(partial(source.look, location.path, location.tree or ""))
 
 
 def _open(location: Location, expected: Identity) -> OpenTree:

@@ -133,7 +133,7 @@ class Remote:
             raise failure  # of a moment ago: a server that is silent is not waited for twice
         return self._looked(path, True)
 
-    def look(self, path: str, then: Callable[[Identity | Exception], None]) -> None:
+    def look(self, path: str, tree: str, then: Callable[[Identity | Exception], None]) -> None:
         """See Storage."""
         from treemill import _core  # heavy: core
 
@@ -153,7 +153,7 @@ class Remote:
             then(identity)
 
         prepare()
-        _core.remote_look(path, heard)
+        _core.remote_look(path, tree if tree.isascii() else "", heard)
 
     def _has_failed(self, path: str) -> bool:
         with self._lock:

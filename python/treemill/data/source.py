@@ -81,9 +81,10 @@ class Storage(Protocol):
         """The identity of a file as it is now. Raises SourceError if there is no such file, or if
         the storage refuses to tell."""
 
-    def look(self, path: str, then: Callable[[Identity | Exception], None]) -> None:
+    def look(self, path: str, tree: str, then: Callable[[Identity | Exception], None]) -> None:
         """Gives what `identity` gives or raises to `then`, without waiting for it, of a file that
-        will be opened soon: a far one is open by then. `then` raises nothing, and must not wait."""
+        will be opened soon: a far one is open by then, and described, with its tree of this name;
+        empty: its only one. `then` raises nothing, and must not wait."""
 
     def recent_identity(self, path: str) -> Identity:
         """Gives what `identity` gives; for a far file it may be some seconds old."""
@@ -142,7 +143,7 @@ class _Local:
         marks = stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns
         return Identity(stat.st_size, changed, marks)
 
-    def look(self, path: str, then: Callable[[Identity | Exception], None]) -> None:
+    def look(self, path: str, tree: str, then: Callable[[Identity | Exception], None]) -> None:
         try:
             answer: Identity | Exception = self.identity(path)
         except SourceError as error:
@@ -270,9 +271,9 @@ def identity(path: str) -> Identity:
     return _storage(path).identity(path)
 
 
-def look(path: str, then: Callable[[Identity | Exception], None]) -> None:
+def look(path: str, tree: str, then: Callable[[Identity | Exception], None]) -> None:
     """See Storage.look."""
-    _storage(path).look(path, then)
+    _storage(path).look(path, tree, then)
 
 
 def changed(seen: Sequence[tuple[str, Identity]]) -> list[int]:

@@ -150,10 +150,9 @@ def meter(control: Control) -> Meter:
 FILES_AT_ONCE = 1 + PROMISES + OPENINGS
 """Files on servers that one worker is at, at most: the one that it reads, those that its promises
 are in, and those that it has opened ahead."""
-_AT_ONCE = 16
-"""Threads of one worker, at most, that do what servers need not be waited for, as a rule. They wait
-for files of which the first bytes do not suffice: with 2 such threads, 100 servers 68 ms away took
-7.2 s, with 8 3.5 s and with 16 3.2 s."""
+_AT_ONCE = 2
+"""Threads of one worker, at most, that do what no server is waited for: the core has opened and
+described the file."""
 _WAITING = OPENINGS + 2
 """Threads of one worker, at most, if they wait for a file to be opened that the core does not open
 in the background: one that lies at several addresses, or is not on a server."""

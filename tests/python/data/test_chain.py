@@ -144,7 +144,7 @@ class _Server:
             raise SourceError("gone", file=path)
         return Identity(len(path), 0, (1,))
 
-    def look(self, path, then):
+    def look(self, path, tree, then):
         try:
             then(self.identity(path))
         except SourceError as error:

@@ -88,4 +88,10 @@ impl Source for Described {
         self.description.release();
         tickets
     }
+
+    fn will_read(&self, ranges: &[Range<u64>]) -> Vec<Ticket> {
+        let is_kept = |range: &&Range<u64>| self.description.get(range).is_some();
+        let missing: Vec<Range<u64>> = ranges.iter().filter(|r| !is_kept(r)).cloned().collect();
+        self.source.will_read(&missing)
+    }
 }
