@@ -1,7 +1,7 @@
 """Types of the native core (crates/treemill-py)."""
 
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, Self, TypedDict, final
 
 import numpy as np
@@ -34,10 +34,8 @@ __all__ = [
     "cache_held",
     "cache_limit",
     "called",
-    "changed_files",
     "check_own",
     "clear_cache",
-    "look_at_files",
     "read_own",
     "record_reads",
     "recorded_reads",
@@ -237,7 +235,8 @@ class Query:
     ) -> Bound: ...
     def run_files(
         self,
-        files: list[tuple[str, str, int, int | None]],
+        near: NearFiles,
+        spans: Sequence[tuple[int, int, int | None]],
         most: int,
         seconds: float,
         partial: Partial | None,
@@ -247,17 +246,10 @@ class Query:
         pieces: Sequence[Sequence[Sequence[tuple[str, str, int, int, int]]]] = ...,
     ) -> tuple[
         Partial | None,
-        list[
-            tuple[
-                int,
-                int,
-                list[tuple[int, list[tuple[int, list[Column]]]]],
-                list[tuple[tuple[int, int, tuple[int, int, int, int]], str | None]],
-                tuple[int, tuple[int, ...]],
-                tuple[int, int, tuple[int, int, int, int]],
-                str | None,
-            ]
-        ],
+        list[int],
+        int,
+        list[list[tuple[int, list[tuple[int, list[Column]]]]]],
+        list[list[tuple[_State, str | None]]],
         str,
     ]: ...
 
@@ -369,6 +361,35 @@ class Control:
     @property
     def servers(self) -> list[tuple[str, int, int, int, int, int, int, float, float]]: ...
 
+_State = tuple[int, int, tuple[int, int, int, int]]
+
+class _Location(Protocol):
+    @property
+    def path(self) -> str: ...
+    @property
+    def tree(self) -> str | None: ...
+    @property
+    def replicas(self) -> tuple[str, ...]: ...
+
+@final
+class NearFiles:
+    """Files of this machine by their numbers, and what a pass has seen of them."""
+
+    def __new__(cls, locations: Sequence[_Location]) -> Self: ...
+    def pinned(self) -> NearFiles: ...
+    def note(self, number: int, seen: tuple[object, ...]) -> _State | None: ...
+    def opened(self, number: int, seen: tuple[object, ...], uuid: str | None) -> bool | None: ...
+    def identity(self, number: int) -> _State | None: ...
+    def is_seen(self, number: int) -> bool: ...
+    def all_seen(self) -> list[int]: ...
+    def state(self, number: int) -> tuple[_State, str | None] | None: ...
+    def found(self, number: int) -> tuple[_State, tuple[int, tuple[int, ...]], bool] | None: ...
+    def is_found(self, number: int) -> bool: ...
+    def forget(self, number: int) -> None: ...
+    def look(self, numbers: Sequence[int]) -> None: ...
+    def open(self, numbers: Sequence[int], unordered: str) -> int: ...
+    def changed(self, numbers: Sequence[int] | None = None, threads: int = 1) -> list[int]: ...
+
 @final
 class Stored:
     """A file as bytes, of which nothing is made."""
@@ -388,19 +409,7 @@ class Stored:
         control: Control | None = ...,
     ) -> tuple[int, list[float]]: ...
 
-def changed_files(
-    seen: Sequence[tuple[str, tuple[int, int, tuple[Hashable, ...]]]],
-) -> list[int]: ...
-def look_at_files(
-    files: Sequence[tuple[str, str]], unordered: str
-) -> list[
-    tuple[
-        tuple[int, tuple[int, ...]],
-        tuple[int, int, tuple[int, int, int, int]],
-        str | None,
-        bool,
-    ]
-]: ...
+def are_plain(texts: Sequence[str]) -> list[bool]: ...
 def cache_limit() -> int: ...
 def set_cache_limit(limit: int) -> None: ...
 def cache_held() -> int: ...

@@ -2,37 +2,19 @@
 //! then all that they cost. What is unusual about a file is the caller's: the files before it are done, and it is left alone.
 
 use crate::beside::{Beside, OpenPiece, Piece};
-use crate::limits::WHOLE_FILE;
+use crate::near_files::{Files, Is, Looked, NearFiles, Place, plain};
 use crate::{Bound, Catalog, Constant, Control, EngineError, Specification};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treemill_query::{NamedArray, Partial};
-use treemill_read::{File, ReadError, Table};
-use treemill_source::{Identity, Memory, Source, SourceError};
-
-/// The files that a caller has, as it opens them.
-pub trait Files {
-    /// Opens the file of this address.
-    ///
-    /// # Errors
-    /// What opening it brings.
-    fn open(&self, path: &str) -> Result<Arc<dyn Source>, SourceError>;
-
-    /// What the file of this address is now; `None` if that is not known.
-    fn identity(&self, path: &str) -> Option<Identity>;
-}
-
-/// In the year 2255.
-const LAST_SECOND: i64 = 9_000_000_000;
+use treemill_read::Table;
 
 /// A file that a caller wants, or the part of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'p> {
-    /// The file's address.
-    pub path: &'p str,
-    /// The table in it.
-    pub table: &'p str,
+    /// The file's number.
+    pub number: usize,
     /// The first entry.
     pub first: u64,
     /// The entry before which it ends; `None`: the last one.
@@ -64,32 +46,8 @@ pub struct Done {
     pub reached: u64,
     /// The rows of bookings that want some, in order.
     pub rows: Vec<Rows>,
-    /// The entries of the whole table.
-    pub table_entries: u64,
-    /// First entries of its clusters.
-    pub clusters: Vec<u64>,
-    /// What the file was when it was opened, and when it was read.
-    pub is: Is,
     /// What the files of the part's pieces were, friend by friend.
     pub friends: Vec<Is>,
-}
-
-/// What a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Is {
-    /// How it is known from what it was before.
-    pub identity: Identity,
-    /// The number that the file got when it was made.
-    pub uuid: Option<[u8; 16]>,
-}
-
-/// A file that was looked at.
-#[derive(Debug)]
-pub struct Looked {
-    /// Its table.
-    pub table: Table,
-    /// What it is.
-    pub is: Is,
 }
 
 /// Why a call has ended.
@@ -117,22 +75,14 @@ pub struct Run {
     pub ended: Ended,
 }
 
-/// Looks at the tables of these files, of which each is its address and the name of the table, up to the first one that is
-/// not near or is unusual.
-pub fn look<'p>(
-    files: &dyn Files,
-    parts: impl IntoIterator<Item = (&'p str, &'p str)>,
-) -> impl Iterator<Item = Looked> {
-    let parts = parts.into_iter();
-    parts.map_while(|(path, table)| plain(files, path, table).ok().flatten())
-}
-
 /// Runs a query over files, one after another, and adds them to the partial, which is made if there is none.
 /// Files that need more than the query, their own tables and what is `beside` these are refused: distant ones, those that
 /// record friends or aliases, those whose tables have columns of their constants' names, and those that may still be written to.
+/// What is found of the others is noted in `near`.
 pub fn run_files<'p>(
     specification: &Specification,
     files: &dyn Files,
+    near: &NearFiles,
     parts: impl IntoIterator<Item = Part<'p>>,
     beside: &Beside,
     turn: Turn,
@@ -147,12 +97,19 @@ pub fn run_files<'p>(
         if control.stopped() || (!done.is_empty() && began.elapsed() >= turn.time) {
             break;
         }
-        let Some(prepared) = prepared(specification, files, part, beside, turn, &mut last) else {
+        let place = near.place(part.number).map(|place| (part, place));
+        let prepared =
+            place.and_then(|of| prepared(specification, files, of, beside, turn, &mut last));
+        let Some(prepared) = prepared else {
             ended = Ended::Refused;
             break;
         };
         let Prepared {
-            bound, table, is, ..
+            bound,
+            path,
+            table,
+            is,
+            ..
         } = prepared;
         let partial = match &mut partial {
             Some(partial) => &mut **partial,
@@ -174,10 +131,15 @@ pub fn run_files<'p>(
         };
         let pieces = part.friends.iter().flatten().zip(&prepared.friends);
         let mut looked = pieces.map(|(piece, is)| (piece.path.as_str(), is));
-        let own = (part.path, &is);
+        let own = (path, &is);
         let has_changed = |&(path, is): &(&str, &Is)| files.identity(path) != Some(is.identity);
         if let Some((path, _)) = [own].into_iter().chain(&mut looked).find(has_changed) {
             let what = format!("{path} was written to while it was read");
+            ended = Ended::Failed(EngineError::Misfit(what));
+            break;
+        }
+        if !near.found(part.number, is, &table, false) {
+            let what = format!("{path} was written to since the pass has seen it");
             ended = Ended::Failed(EngineError::Misfit(what));
             break;
         }
@@ -185,9 +147,6 @@ pub fn run_files<'p>(
             entries: prepared.entries,
             reached: reached.saturating_sub(part.first),
             rows,
-            table_entries: table.entries(),
-            clusters: table.clusters(),
-            is,
             friends: prepared.friends,
         });
         if partial.is_full() {
@@ -199,8 +158,9 @@ pub fn run_files<'p>(
 }
 
 /// A part that can be run.
-struct Prepared {
+struct Prepared<'n> {
     bound: Bound,
+    path: &'n str,
     table: Table,
     entries: u64,
     is: Is,
@@ -211,15 +171,15 @@ struct Prepared {
 type Last = Option<(String, String, Table, Is)>;
 
 /// The query bound to the file of a part; `None` if the part is the caller's.
-fn prepared(
+fn prepared<'n>(
     specification: &Specification,
     files: &dyn Files,
-    part: Part<'_>,
+    (part, place): (Part<'_>, &'n Place),
     beside: &Beside,
     turn: Turn,
     last: &mut Last,
-) -> Option<Prepared> {
-    let Looked { table, is } = plain(files, part.path, part.table).ok()??;
+) -> Option<Prepared<'n>> {
+    let Looked { table, is } = plain(files, &place.path, &place.table).ok()??;
     let stop = part.stop.unwrap_or(table.entries()).min(table.entries());
     let entries = stop.saturating_sub(part.first);
     if entries > turn.most_entries {
@@ -252,6 +212,7 @@ fn prepared(
     let bound = Bound::new(specification, &catalog, columns.foreign(), None).ok()?;
     columns.fits(bound.query()).then_some(Prepared {
         bound,
+        path: &place.path,
         table,
         entries,
         is,
@@ -297,34 +258,4 @@ fn run(
         }
     }
     Ok((at, taken))
-}
-
-/// The table of a file, if there is nothing unusual about it.
-fn plain(files: &dyn Files, path: &str, table: &str) -> Result<Option<Looked>, ReadError> {
-    let source = files.open(path).map_err(ReadError::source)?;
-    let is_usual = |known: &Identity| source.costs().is_near() && has_usual_times(known);
-    let Some(identity) = source.identity().filter(is_usual) else {
-        return Ok(None);
-    };
-    let source = match source.size() <= WHOLE_FILE {
-        true => Arc::new(Memory::of(source.as_ref()).map_err(ReadError::source)?),
-        false => source,
-    };
-    let file = File::open(source)?;
-    let table = file.table(table)?;
-    let is_plain = match &table {
-        Table::Tree(tree) => tree.tree().friends.is_empty() && tree.tree().aliases.is_empty(),
-        Table::NTuple(_) => true,
-    };
-    let uuid = file.uuid();
-    let is = Is { identity, uuid };
-    Ok(is_plain.then_some(Looked { table, is }))
-}
-
-/// Whether a file was changed in the years in which callers count nanoseconds in 64 bits.
-fn has_usual_times(identity: &Identity) -> bool {
-    let [modified, _, changed, _] = identity.state;
-    [modified, changed]
-        .iter()
-        .all(|seconds| (0..=LAST_SECOND).contains(&seconds.cast_signed()))
 }

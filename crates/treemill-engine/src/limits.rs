@@ -12,6 +12,8 @@ pub(crate) const ROW_BYTES: usize = 32 << 20;
 pub(crate) const COMPILED_QUERIES: usize = 4;
 /// Bytes of a small file that is read as a whole: to copy them takes no longer than the five reads in its place.
 pub(crate) const WHOLE_FILE: u64 = 32 << 10;
+/// Files that one thread looks at, at least: to begin a thread takes as long as a few dozen looks.
+pub(crate) const LOOKED_AT: usize = 1000;
 
 // Depth.
 

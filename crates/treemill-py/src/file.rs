@@ -8,13 +8,13 @@ use crate::listing;
 use crate::remote::marks;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use treemill_engine::Catalog;
 use treemill_read::{Ahead, Counters, ReadError, Reader, Table, stored_bytes};
-use treemill_source::{Identity, Request, Source, SourceError};
+use treemill_source::{Request, Source, SourceError};
 
 /// A UUID as RFC 9562 writes it.
 pub fn uuid(bytes: [u8; 16]) -> String {
@@ -385,71 +385,4 @@ fn columns(
         columns.push(Column::new(field, reader.read(column, range.clone())?));
     }
     Ok(columns)
-}
-
-/// What a file of this machine was when it was looked at, as `treemill.data.identity.Identity` has it: its bytes, when it was
-/// changed last, and its marks.
-pub type Seen<'py> = (
-    u64,
-    Number<'py>,
-    (Number<'py>, u64, Number<'py>, Number<'py>),
-);
-
-/// A number of Python's, for it is kept in several places.
-type Number<'py> = pyo3::Bound<'py, PyInt>;
-
-/// The number of the device that the last file was on.
-#[derive(Default)]
-pub struct Device<'py>(Option<(u64, Number<'py>)>);
-
-impl<'py> Device<'py> {
-    /// What a file was.
-    pub fn seen(&mut self, py: Python<'py>, identity: &Identity) -> PyResult<Seen<'py>> {
-        let [device, inode] = identity.place;
-        let known = self.0.take().filter(|(known, _)| *known == device);
-        let (_, device) = match known {
-            Some(known) => self.0.insert(known),
-            None => self.0.insert((device, device.into_pyobject(py)?)),
-        };
-        let [modified, changed] = times(identity);
-        let is_modified_last = modified >= changed;
-        let (modified, changed) = (modified.into_pyobject(py)?, changed.into_pyobject(py)?);
-        let last = match is_modified_last {
-            true => modified.clone(),
-            false => changed.clone(),
-        };
-        let marks = (device.clone(), inode, modified, changed);
-        Ok((identity.size, last, marks))
-    }
-}
-
-/// When a file of this machine, and its inode, were changed, in nanoseconds since 1970.
-fn times(identity: &Identity) -> [i64; 2] {
-    let [modified, modified_ns, changed, changed_ns] = identity.state.map(u64::cast_signed);
-    [(modified, modified_ns), (changed, changed_ns)].map(|(seconds, nanoseconds)| {
-        let whole = seconds.saturating_mul(1_000_000_000);
-        whole.saturating_add(nanoseconds)
-    })
-}
-
-/// The places of those of these files of this machine that are not what was seen of them, or of which that is not certain.
-#[pyfunction]
-pub fn changed_files(py: Python<'_>, seen: Vec<(PathBuf, pyo3::Bound<'_, PyAny>)>) -> Vec<usize> {
-    type Plain = (u64, i64, (u64, u64, i64, i64));
-    let seen = seen
-        .into_iter()
-        .map(|(path, identity)| (path, identity.extract::<Plain>().ok()));
-    let seen: Vec<(PathBuf, Option<Plain>)> = seen.collect();
-    let is_same = |(path, seen): &(PathBuf, Option<Plain>)| {
-        let now = treemill_source::Local::state_at(path).map(|now| {
-            let ([device, inode], [modified, changed]) = (now.place, times(&now));
-            let marks = (device, inode, modified, changed);
-            (now.size, modified.max(changed), marks)
-        });
-        seen.is_some() && now == *seen
-    };
-    py.detach(|| {
-        let changed = seen.iter().enumerate().filter(|(_, each)| !is_same(each));
-        changed.map(|(place, _)| place).collect()
-    })
 }

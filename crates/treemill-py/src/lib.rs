@@ -18,6 +18,7 @@ mod level;
 mod limits;
 mod listing;
 mod models;
+mod near_files;
 mod nodes;
 mod outcome;
 mod own;
@@ -56,7 +57,7 @@ mod _core {
     #[pymodule_export]
     use crate::control::Control;
     #[pymodule_export]
-    use crate::file::{Asked, File, Tree, changed_files};
+    use crate::file::{Asked, File, Tree};
     #[pymodule_export]
     use crate::functions::{Corrections, Functions};
     #[pymodule_export]
@@ -65,6 +66,8 @@ mod _core {
     use crate::listing::{called, referred};
     #[pymodule_export]
     use crate::models::BoostedTrees;
+    #[pymodule_export]
+    use crate::near_files::{NearFiles, are_plain};
     #[pymodule_export]
     use crate::nodes::Values;
     #[pymodule_export]
@@ -79,8 +82,6 @@ mod _core {
         remote_leave, remote_list, remote_look, remote_release, remote_schemes, remote_stat,
         remote_stats, switch_off,
     };
-    #[pymodule_export]
-    use crate::small_files::look_at_files;
     #[pymodule_export]
     use crate::stored::Stored;
 

@@ -6,14 +6,15 @@ use crate::errors::{engine_error, query_error};
 use crate::file::Tree;
 use crate::foreign::{Object, foreign};
 use crate::functions::Functions;
+use crate::near_files::{Local, NearFiles};
 use crate::partial::Partial;
-use crate::small_files::{FilesRun, Local, Value, done_files};
+use crate::small_files::{FilesRun, Value, files_run};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::iter::repeat;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_engine::{Ended, Part, Piece, Provider, Specification, Turn};
+use treemill_engine::{Part, Piece, Provider, Specification, Turn};
 
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
@@ -64,19 +65,20 @@ impl Query {
             .map_err(|e| engine_error(py, e))
     }
 
-    /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one. Each is a
-    /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none.
+    /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one. Each is its
+    /// number among `near`, the first entry and the entry before which it ends, which is the last one if there is none.
     /// `constants`: by the files' places, what all entries of each have in columns that are not its own; nothing if there are
     /// none. `beside`, `pieces`: what files lack or have friends for, and by the files' places what is joined to each, friend by
     /// friend. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see
-    /// `DoneFile`), and why it has ended: "", or that the partial is `"full"`, the next file is `"refused"`, or it has `"failed"`,
+    /// `FilesRun`), and why it has ended: "", or that the partial is `"full"`, the next file is `"refused"`, or it has `"failed"`,
     /// after which the partial must be thrown away.
-    #[pyo3(signature = (files, most, seconds, partial, control, constants=Vec::new(), beside=None, pieces=Vec::new()))]
+    #[pyo3(signature = (near, spans, most, seconds, partial, control, constants=Vec::new(), beside=None, pieces=Vec::new()))]
     #[expect(clippy::too_many_arguments)]
     fn run_files<'py>(
         &self,
         py: Python<'py>,
-        files: Vec<(String, String, u64, Option<u64>)>,
+        near: &NearFiles,
+        spans: Vec<(usize, u64, Option<u64>)>,
         most: u64,
         seconds: f64,
         partial: Option<Py<Partial>>,
@@ -109,18 +111,18 @@ impl Query {
                 .iter()
                 .map(Vec::as_slice)
                 .chain(repeat([].as_slice()));
-            let parts = files.iter().zip(constants).zip(pieces);
-            let parts = parts.map(|(((path, table, first, stop), constants), friends)| Part {
-                path,
-                table,
-                first: *first,
-                stop: *stop,
+            let parts = spans.iter().zip(constants).zip(pieces);
+            let parts = parts.map(|((&(number, first, stop), constants), friends)| Part {
+                number,
+                first,
+                stop,
                 constants,
                 friends,
             });
             treemill_engine::run_files(
                 &self.specification,
                 &Local,
+                near.inner(),
                 parts,
                 beside,
                 turn,
@@ -132,13 +134,7 @@ impl Query {
             Some(made) => Some(Py::new(py, Partial::new(made))?),
             None => partial,
         };
-        let word = match run.ended {
-            Ended::Well => "",
-            Ended::Refused => "refused",
-            Ended::Full => "full",
-            Ended::Failed(_) => "failed",
-        };
-        Ok((partial, done_files(py, run.done)?, word))
+        files_run(py, partial, run.done, &run.ended)
     }
 }
 

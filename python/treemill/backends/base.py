@@ -349,6 +349,10 @@ class Pass(ABC):
         """Gives what workers have done until now, or until the end, if that is counted."""
         return None
 
+    def files(self) -> Collection[int]:
+        """The files of which entries are merged. Of many it takes less than `coverage`."""
+        return self.coverage().processed
+
     @abstractmethod
     def coverage(self) -> Coverage:
         """Returns which entries are merged, and which are given up."""

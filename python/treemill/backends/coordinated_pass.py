@@ -10,7 +10,7 @@ import time
 import traceback
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -208,6 +208,11 @@ class CoordinatedPass(Pass):
                 coordinator.error,
                 coordinator.trace,
             )
+
+    def files(self) -> Collection[int]:
+        """See Pass."""
+        with self._lock:
+            return self._coordinator.files()
 
     def coverage(self) -> Coverage:
         """Returns which entries are merged, and which are given up."""

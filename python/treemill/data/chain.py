@@ -289,10 +289,11 @@ class Chain:
         parts = replaced(self._parts, friends=friends)
         return Chain(parts, trees, self.constants, is_pinned=True)
 
-    def changed(self, files: Iterable[int] | None = None) -> SourceError | None:
+    def changed(self, files: Iterable[int] | None = None, threads: int = 1) -> SourceError | None:
         """The error for the first of these files, None: of all and of friends', that is not what
         the pass has seen of it; None if there is none. See ChainTrees.changed."""
-        return self.trees.changed(files) or (self.friends.changed() if files is None else None)
+        changed = self.trees.changed(files, threads)
+        return changed or (self.friends.changed() if files is None else None)
 
     def states(self, files: Iterable[int] | None = None) -> Mapping[str, FileState]:
         """The states, by path, of those of these near files that the pass has opened, None: of all,

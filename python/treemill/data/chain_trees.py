@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
-from .._core import look_at_files
+from .._core import NearFiles
 from .._system.cache import prepare
 from ..errors import QueryError, SourceError, TreemillError
 from . import source
@@ -34,8 +34,7 @@ __all__ = ["ChainTrees", "Remembered", "Sizes", "tree_names"]
 Size = tuple[int, tuple[int, ...]]
 """The entries of a file, and where its clusters start."""
 RunState = tuple[int, int, tuple[int, int, int, int]]
-RunFile = tuple[Size, RunState, str | None]
-"""A file that the core has run: its size, what its identity is made of, its UUID."""
+"""What the identity of a file is made of that the core has run."""
 
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
@@ -59,6 +58,7 @@ class ChainTrees:
             [n for n, at in enumerate(locations) if "://" in at.path and source.is_far(at.path)]
         )
         """The numbers of the files that are on servers."""
+        self._is_listed = any(each.verified is not None for each in locations)
         self.missing = missing
         self.borrowing: set[int] = set()
         """The numbers of files, of those that were opened here, whose trees record friends. The
@@ -71,11 +71,8 @@ class ChainTrees:
         self._known: Known = {}
         self._open: OrderedDict[int, tuple[Identity, FileTree]] = OrderedDict()
         self._remembered: dict[int, tuple[Identity, dict[str, object]]] = {}
-        self._run: dict[int, tuple[Identity, Size]] = {}
-        """The sizes of files that the core has looked at or run. There may be many of them."""
-        self._ordered: dict[int, Identity] = {}
-        """Files that the core has looked at and whose entries are in their order."""
         self._lock = threading.Lock()
+        self._near: NearFiles | None = None
 
     def __getitem__(self, number: int) -> FileTree:
         """The tree of file `number`, as it is now."""
@@ -118,12 +115,28 @@ class ChainTrees:
             known = self._remembered.get(number)
             if known is None or known[0] != now:
                 known = self._remembered[number] = (now, {})
-            values, run = known[1], self._run.get(number)
-            if "sizes" not in values and run is not None and run[0] == now:
-                values["sizes"] = run[1]
-            if "unordered" not in values and self._ordered.get(number) == now:
-                values["reshuffled"] = values["unordered"] = False
+            values = known[1]
+        if "sizes" not in values or "unordered" not in values:
+            found = self.near.found(number)
+            if found is not None and found[0] == now:
+                values.setdefault("sizes", found[1])
+                if found[2]:
+                    values["reshuffled"] = values["unordered"] = False
         return values
+
+    @property
+    def near(self) -> NearFiles:
+        """What the core knows of the near files, each at one address: there may be many of them,
+        and Python has nothing of its own for each."""
+        with self._lock:
+            if self._near is None:
+                self._near = NearFiles(self.locations)
+            return self._near
+
+    def to_open(self) -> NearFiles:
+        """`near`, for the core to open some of them."""
+        prepare()
+        return self.near
 
     def look_at_all(self) -> None:
         """Has the core look at the near files of which nothing is known, many at once, where all
@@ -132,12 +145,7 @@ class ChainTrees:
         start = refused = 0
         while start < len(new) and refused < _REFUSED:  # a user may end it in between
             numbers = new[start : start + _AT_ONCE]
-            parts = self.addressed([(number, 0, None) for number in numbers])
-            looked = look_at_files([part[:2] for part in parts], UNORDERED)
-            count = self.saw(numbers, [each[:3] for each in looked])
-            for number, (_, _, _, has_order) in zip(numbers, looked[:count], strict=False):
-                if has_order:
-                    self._ordered[number] = self._run[number][0]
+            count = self.verified(numbers[: self.to_open().open(numbers, UNORDERED)])
             refused = 0 if count else refused + 1
             start += count + (count < len(numbers))
 
@@ -166,57 +174,36 @@ class ChainTrees:
         """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
         return self._identity(number)
 
-    def addressed(
-        self, spans: Iterable[tuple[int, int, int | None]]
-    ) -> list[tuple[str, str, int, int | None]]:
-        """The paths and trees of near files, with the entries that are wanted of each, for the core
-        to open; none if it cannot be given one, or from the first one on that lies at several
-        addresses."""
-        prepare()
-        found: list[tuple[str, str, int, int | None]] = []
-        for number, first, stop in spans:
-            location = self.locations[number]
-            path, tree = location.path, location.tree or ""
-            if location.replicas or not (path.isascii() and tree.isascii()):
-                break  # names with other signs are checked where files are opened one by one
-            found.append((path, tree, first, stop))
-        return found
-
-    def saw(self, numbers: Iterable[int], seen: Iterable[RunFile]) -> int:
-        """Notes what the core has seen of near files that it has opened and read. Returns how many
-        of them, up to the first one that the pass, or a list of files, has seen otherwise."""
-        run: dict[int, tuple[Identity, Size]] = {}
-        locations, known, note = self.locations, self._run, self._note
-        for number, (size, state, uuid) in zip(numbers, seen, strict=False):
-            now = known.get(number)
-            if now is None or now[0] != state:  # else kept as other passes have it
-                now = Identity(*state), size
-            location = locations[number]
+    def verified(self, numbers: Sequence[int]) -> int:
+        """How many of these near files, which the core has opened, are what a list of files has
+        seen of them, up to the first one that is not."""
+        if not self._is_listed:
+            return len(numbers)
+        for count, number in enumerate(numbers):
+            location, found = self.locations[number], self.near.found(number)
+            if location.verified is None or found is None:
+                continue
+            state, (entries, _), _ = found
+            opened = self.near.state(number)
+            uuid = None if opened is None else opened[1]
             try:
-                if location.verified is not None:
-                    location.verified.check(location.path, state[0], uuid, size[0])
+                location.verified.check(location.path, state[0], uuid, entries)
             except TreemillError:
-                break
-            if not note(number, now[0], uuid):
-                break
-            run[number] = now
-        with self._lock:
-            self._run.update(run)
-        return len(run)
+                for other in numbers[count:]:
+                    self.near.forget(other)
+                return count
+        return len(numbers)
 
     def saw_one(self, number: int, state: RunState, uuid: str | None) -> bool:
         """Notes what the core has seen of a file that no list has verified. False if the pass has
         seen it otherwise."""
-        return self._note(number, Identity(*state), uuid)
+        return self.near.opened(number, state, uuid) is not False
 
-    def _note(self, number: int, identity: Identity, uuid: str | None) -> bool:
-        """Notes what a pass sees of a file. False if it has seen the file otherwise."""
-        return True
-
-    def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
+    def changed(self, numbers: Iterable[int] | None = None, threads: int = 1) -> SourceError | None:
         """The error for the first of these files, None: of all, that is not what the pass has seen
-        of it; None if there is none. Looks at those near files that the pass has looked at: servers
-        say by themselves if a file changes. Outside of passes files may change."""
+        of it; None if there is none. Looks at those near files that the pass has looked at, on
+        `threads` if they are many: servers say by themselves if a file changes. Outside of passes
+        files may change."""
 
     def states(self, numbers: Iterable[int] | None = None) -> Mapping[str, FileState]:
         """The states, by path, of those of these near files that the pass has opened, None: of all;
@@ -231,9 +218,9 @@ class ChainTrees:
         """True if anything is known of file `number`, be it as it was earlier. Looks at no file."""
         with self._lock:
             known = self._remembered.get(number)
-            if number in self._open or number in self._run:
+            if number in self._open or (known is not None and known[1]):
                 return True
-            return known is not None and bool(known[1])
+        return self.near.is_found(number)
 
     def is_open(self, number: int) -> bool:
         """True if file `number` is open, be it as it was earlier. Looks at no file."""
@@ -303,11 +290,13 @@ class _Pinned(ChainTrees):
     """Trees for one pass, which share with the others what these have open and remember."""
 
     def __init__(self, trees: ChainTrees, soon: Iterable[int] = (), assume: bool = False) -> None:
+        near = trees.near
         self.__dict__.update(trees.__dict__)
+        self._near = near.pinned()
         self._identities: dict[int, Identity] = {}
+        """Of the files that the core has no place for."""
         self._coming: dict[int, Answer[Identity]] = {}
         self._samples: dict[str, Sample | None] = {}
-        self._uuids: dict[int, str | None] = {}
         self._matched: dict[int, Identity] = {}
         if self.missing.defaults:  # what a file lacks is as the pass sees it in others
             self._open = OrderedDict()
@@ -325,15 +314,13 @@ class _Pinned(ChainTrees):
 
     def __getitem__(self, number: int) -> FileTree:
         tree = super().__getitem__(number)
-        if number not in self._uuids:
-            self._uuids[number] = tree.uuid
+        self.near.opened(number, self._identity(number), tree.uuid)
         return tree
 
-    def _note(self, number: int, identity: Identity, uuid: str | None) -> bool:
-        if self._identities.setdefault(number, identity) != identity:
-            return False
-        self._uuids.setdefault(number, uuid)
-        return True
+    def _goes_by(self, number: int, identity: Identity) -> Identity:
+        """What the pass goes by: the first look at a file holds."""
+        noted = None if number in self.far else self.near.note(number, identity)
+        return self._identities.setdefault(number, identity) if noted is None else Identity(*noted)
 
     def _is_single(self, number: int) -> bool:
         return not self.locations[number].replicas
@@ -353,18 +340,14 @@ class _Pinned(ChainTrees):
     def identify(self) -> None:
         self._look(self.far)
 
-    def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
-        seen, far, at = self._identities, self.far, self.locations
-        asked = [*seen] if numbers is None else [n for n in numbers if n in seen]
-        near = [n for n in asked if n not in far or at[n].replicas]
-        if len(near) > 1:  # most are as they were, and have one address: one call says so
-            single = [n for n in near if not at[n].replicas]
-            others = {
-                single[each] for each in source.changed([(at[n].path, seen[n]) for n in single])
-            }
-            near = [n for n in near if n in others or at[n].replicas]
-        for number in near:
-            was, location = seen[number], at[number]
+    def changed(self, numbers: Iterable[int] | None = None, threads: int = 1) -> SourceError | None:
+        asked = None if numbers is None else [*numbers]
+        suspect = self.near.changed(asked, threads)
+        if own := self._identities:  # most files have one address: the core has looked at them
+            near = (n for n in own if n not in self.far or self.locations[n].replicas)
+            suspect += near if asked is None else set(near).intersection(asked)
+        for number in sorted(suspect):
+            was, location = self._identity(number), self.locations[number]
             try:
                 if _near(location, was.size) != was:
                     return changed(location.path)
@@ -373,27 +356,31 @@ class _Pinned(ChainTrees):
         return None
 
     def states(self, numbers: Iterable[int] | None = None) -> Mapping[str, FileState]:
-        opened = [*self._uuids] if numbers is None else [n for n in numbers if n in self._uuids]
-        near = (n for n in opened if n not in self.far and self._is_single(n))
-        return {
-            self.locations[n].path: source.state(self._identities[n], self._uuids[n]) for n in near
-        }
+        found = {}
+        for number in self.near.all_seen() if numbers is None else numbers:
+            opened = self.near.state(number)
+            if opened is not None:
+                seen, uuid = opened
+                found[self.locations[number].path] = source.state(Identity(*seen), uuid)
+        return found
 
     def look(self, numbers: Iterable[int]) -> None:
+        self.near.look(numbers := [*numbers])
         for number in numbers:
-            if _is_near(self.locations[number]):
+            if not self.near.is_seen(number) and _is_near(self.locations[number]):
                 with suppress(SourceError):  # it may be there for workers, who say if it is not
                     self._identity(number)
 
     def sees(self, others: ChainTrees) -> None:
-        if isinstance(others, _Pinned):
-            self.match(others._identities)
+        if isinstance(others, _Pinned) and others is not self:
+            seen = ((n, others.near.identity(n)) for n in others.near.all_seen())
+            self.match(others._identities | {n: Identity(*at) for n, at in seen if at is not None})
 
     def match(self, seen: Mapping[int, Identity]) -> None:
         for number, identity in seen.items():
             is_far = number in self.far and self._is_single(number)
             if is_far or _is_near(self.locations[number]):
-                known = self._identities.setdefault(number, identity)
+                known = self._goes_by(number, identity)
                 self._matched |= {number: known} if is_far else {}
 
     def matched(self) -> dict[int, Identity]:
@@ -407,13 +394,15 @@ class _Pinned(ChainTrees):
 
     def _identity(self, number: int) -> Identity:
         known = self._identities.get(number) or self.assumed.identities.get(number)
+        if known is None and (seen := self.near.identity(number)) is not None:
+            return Identity(*seen)
         if known is None:
             location = self.locations[number]
             if location.replicas:
                 looked = _identity_of_any(location)
             else:
                 looked = self._looked(number, location.path)
-            known = self._identities.setdefault(number, looked)
+            known = self._goes_by(number, looked)
         return known
 
     def _looked(self, number: int, path: str) -> Identity:
@@ -443,7 +432,8 @@ class _Pinned(ChainTrees):
         return True
 
     def _has_looked(self, number: int) -> bool:
-        return number in self._identities or number in self.assumed.identities
+        known = number in self._identities or number in self.assumed.identities
+        return known or self.near.is_seen(number)
 
 
 class _Current(_Pinned):
@@ -451,10 +441,11 @@ class _Current(_Pinned):
     remember. Files that it is not about are as other looks have them."""
 
     def __init__(self, trees: ChainTrees, numbers: Iterable[int]) -> None:
+        near = trees.near
         self.__dict__.update(trees.__dict__)
+        self._near = near.pinned()
         self._coming = {}
         self._samples = {}
-        self._uuids = {}
         self._matched = {}
         paths = {number: self.locations[number].path for number in numbers}
         are_known = all(self.knows(number) for number in paths)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from .._system.files import working_folder
 from ..errors import QueryError, SourceError, without_credentials
@@ -141,12 +141,20 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
     elif isinstance(files, (bytes, bytearray)) or hasattr(files, "read"):
         raise _no_path(files)
     elif isinstance(files, Iterable):
-        for each in files:
-            # There may be many, and most are plain paths.
-            expanded = _expand_text if isinstance(each, str) else _expand
-            yield from expanded(each, tree, depth)
+        yield from _expand_several([*files], tree, depth)
     else:
         raise _no_path(files)
+
+
+def _expand_several(files: Sequence[object], tree: str | None, depth: int) -> Iterable[Location]:
+    """There may be many, and most are plain paths, of which no other may be asked for each."""
+    texts = [each if type(each) is str else "" for each in files]
+    named = _tree(tree)
+    for each, is_plain in zip(files, source.are_plain(texts), strict=True):
+        if is_plain:
+            yield Location(cast("str", each), named)
+        else:
+            yield from _expand(each, tree, depth)
 
 
 def replicated(name: object, addresses: Iterable[object], tree: str | None = None) -> Location:

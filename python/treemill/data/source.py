@@ -25,10 +25,10 @@ __all__ = [
     "Identity",
     "Storage",
     "address",
+    "are_plain",
     "assumed",
     "beside",
     "canonical",
-    "changed",
     "content",
     "ends",
     "exists",
@@ -261,6 +261,14 @@ def exists(path: str) -> bool:
     return _storage(path).exists(path)
 
 
+def are_plain(texts: Sequence[str]) -> list[bool]:
+    """Which of these texts are the paths of files of this machine that are there, and have no sign
+    that could mean something else."""
+    from treemill import _core  # heavy: core
+
+    return _core.are_plain(texts)
+
+
 def is_directory(path: str) -> bool:
     """See Storage."""
     return _storage(path).is_directory(path)
@@ -274,14 +282,6 @@ def identity(path: str) -> Identity:
 def look(path: str, tree: str, then: Callable[[Identity | Exception], None]) -> None:
     """See Storage.look."""
     _storage(path).look(path, tree, then)
-
-
-def changed(seen: Sequence[tuple[str, Identity]]) -> list[int]:
-    """The places of those of these files of this machine that are not what was seen of them, or of
-    which that is not certain: to ask for the identity of one of them tells."""
-    from treemill import _core  # heavy: core
-
-    return _core.changed_files(seen)
 
 
 def recent_identity(path: str) -> Identity:

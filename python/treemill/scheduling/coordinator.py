@@ -67,6 +67,9 @@ class Outcome(Protocol):
     def committed_entries(self) -> int:
         """The number of entries in the result."""
 
+    def files(self) -> Collection[int]:
+        """The files of which entries are in the result."""
+
     def coverage(self) -> Coverage:
         """Which entries are in the result, and which are given up."""
 
@@ -189,6 +192,10 @@ class Coordinator:
     def merging(self) -> list[int]:
         """The workers whose partials are being merged now."""
         return sorted(self._merging)
+
+    def files(self) -> Collection[int]:
+        """The files of which entries are merged."""
+        return self._outcome.files() if self._lost is None else ()
 
     def coverage(self) -> Coverage:
         """Returns which entries are merged, and which are given up."""

@@ -142,6 +142,10 @@ class LeaseScheduler:
         """Entries of all files; a file of unknown size counts as many as the others on average."""
         return self._extent.expected
 
+    def files(self) -> Collection[int]:
+        """The files of which entries are in the result."""
+        return self._ledger.files()
+
     def coverage(self) -> Coverage:
         """Returns which entries are in the result, which are not, and why. Final once `over`."""
         return self._ledger.coverage()

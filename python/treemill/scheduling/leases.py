@@ -529,6 +529,10 @@ class LeaseLedger:
         """A part of a file of known size."""
         return Part(file, start, stop, self.cuts.get(file, ()))
 
+    def files(self) -> Collection[int]:
+        """The files of which entries are in the result."""
+        return self._committed.keys()
+
     def coverage(self) -> Coverage:
         """Returns what is in the result, and what is given up."""
         processed = {file: joined(self._committed[file]) for file in sorted(self._committed)}

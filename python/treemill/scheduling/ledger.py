@@ -18,7 +18,7 @@ The ledger only notes what happens; assignment.py decides which worker gets whic
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..frozen import frozen, replaced
@@ -409,6 +409,10 @@ class Ledger:
     ) -> None:
         """Notes that these entries will not be in the result."""
         self._given_up.append(Missing(file, span[0], span[1], reason, error))
+
+    def files(self) -> Collection[int]:
+        """The files of which entries are in the result."""
+        return self._whole.keys() | self._committed.keys()
 
     def coverage(self, held: bool = False) -> Coverage:
         """The coverage now, with neighbouring ranges joined. `held`: what mergers have counts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Iterator, Set
 
 from .entities import Range, Totals
 from .events import Collected, Committed, Packet
@@ -140,6 +140,10 @@ class Outcome:
     def expected_entries(self) -> int:
         """Entries of all files; a file of unknown size counts as many as the others on average."""
         return self._totals.expected
+
+    def files(self) -> Collection[int]:
+        """The files of which entries are in the result."""
+        return self._ledger.files()
 
     def coverage(self, held: bool = False) -> Coverage:
         """Returns which entries are in the result (`held`: or in a merger's partial), which are

@@ -140,8 +140,7 @@ class _Files:
         if any(number not in self._states for number in near):
             return False
         was = [(self.locations[number].path, self._states[number]) for number in near]
-        for place in source.changed(was):  # these are certain only if they are asked for
-            path, state = was[place]
+        for path, state in was:
             try:
                 if source.identity(path) != state:
                     return False

@@ -105,6 +105,7 @@ class Unchanged:
         themselves, later."""
         self._chain = chain
         self._spans = spans
+        self._threads = pool.size if pool.remembers else 1
         if not pool.remembers:
             numbers = range(len(chain.locations))
             chain.trees.look(numbers if spans is None else {file for file, *_ in spans})
@@ -115,9 +116,9 @@ class Unchanged:
         if error is not None:
             is_of_bytes = isinstance(error, (FormatError, SourceError))
             return (self._chain.changed() if is_of_bytes else None) or error
-        places = ended.coverage().processed
+        places = ended.files()
         files = places if self._spans is None else {self._spans[place][0] for place in places}
-        return self._chain.changed(files) or self._chain.friends.changed()
+        return self._chain.changed(files, self._threads) or self._chain.friends.changed()
 
 
 _LOOK = 1.0

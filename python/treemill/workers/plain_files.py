@@ -22,7 +22,7 @@ from .file_query import RELATED, is_meant
 if TYPE_CHECKING:
     from .._core import Column
     from ..data.chain import Chain
-    from ..data.chain_trees import ChainTrees, RunFile, RunState
+    from ..data.chain_trees import ChainTrees, RunState
     from ..data.file_constants import Constant
     from ..data.friend_columns import FriendField
     from ..data.friends import FriendPiece
@@ -38,8 +38,7 @@ _Default = tuple[str, "Column | None", bool, "str | None"]
 class PlainParts:
     """Parts of files for one call of the core."""
 
-    parts: list[tuple[str, str, int, int | None]]
-    """The paths and trees of files, and the entries that are wanted."""
+    spans: Sequence[Span]
     constants: list[list[tuple[str, Constant]]]
     """Of each part; empty if the query needs none."""
     beside: _core.Beside | None
@@ -83,29 +82,27 @@ class PlainFiles:
         if not self.applies or self._has_own_names(spans[0][0]):
             return None
         chain = self._chain
-        parts = chain.trees.addressed(spans)
-        constants = self._constants([file for file, *_ in spans[: len(parts)]])
+        constants = self._constants([file for file, *_ in spans])
         if constants is not None:
-            del parts[len(constants) :]
+            spans = spans[: len(constants)]
         pieces, files = [], []
         if chain.friends:
-            for span in spans[: len(parts)]:
+            for span in spans:
                 joined, owners = chain.friends.pieces(*span)
                 pieces.append(joined)
                 files.append(owners)
-        return PlainParts(parts, constants or [], beside, pieces, files)
+        return PlainParts(spans, constants or [], beside, pieces, files)
 
-    def saw(
+    def agreeing(
         self,
-        spans: Sequence[Span],
-        own: Sequence[RunFile],
+        count: int,
         friends: Sequence[Sequence[tuple[RunState, str | None]]],
         parts: PlainParts,
     ) -> int:
-        """Notes what the core has seen of the files that it has run, `own`, and of those that were
-        joined to each, `friends`. Returns how many are what the pass, or a list of files, has seen
-        of them, up to the first that is not."""
-        count = self._chain.trees.saw([file for file, *_ in spans], own)
+        """How many of the first `count` files, which the core has run, are what a list of files has
+        seen of them, and of those that were joined to each, `friends`, what the pass has seen, up
+        to the first that is not."""
+        count = self._chain.trees.verified([file for file, *_ in parts.spans[:count]])
         for number, (seen, files) in enumerate(zip(friends[:count], parts.friends, strict=False)):
             for (trees, file), (state, uuid) in zip(files, seen, strict=True):
                 if not trees.saw_one(file, state, uuid):

@@ -121,8 +121,9 @@ class QueryWorkload:
         plain = self._plain.parts(spans) if self._plain.applies else None
         if plain is None:
             return partial, Ran(ended=REFUSED), []
-        partial, done, ended = self._query.core.run_files(
-            plain.parts,
+        partial, entries, reached, rows, friends, ended = self._query.core.run_files(
+            self._chain.trees.to_open(),
+            plain.spans,
             turn.most,
             turn.seconds,
             partial,
@@ -131,15 +132,12 @@ class QueryWorkload:
             plain.beside,
             plain.pieces,
         )
-        entries = tuple([each[0] for each in done])
-        own, friends = [each[4:] for each in done], [each[3] for each in done]
-        count = self._plain.saw(spans, own, friends, plain)
-        if count < len(done):
-            return partial, Ran(entries[:count], ended=FAILED), []
-        if len(done) == len(plain.parts) < len(spans):
+        count = self._plain.agreeing(len(entries), friends, plain)
+        if count < len(entries):
+            return partial, Ran(tuple(entries[:count]), ended=FAILED), []
+        if count == len(plain.spans) < len(spans):
             ended = ended or REFUSED
-        reached = done[-1][1] if done else 0
-        return partial, Ran(entries, reached, ended), [each[2] for each in done]
+        return partial, Ran(tuple(entries), reached, ended), rows
 
     def bound(self, file: int) -> _core.Bound:
         """The query bound to the tree of this file."""

@@ -40,6 +40,14 @@ def looks(monkeypatch):
     # Below all ways to ask for it.
     for storage in (source._Local, type(source._REMOTE)):
         monkeypatch.setattr(storage, "identity", watched(storage.identity))
+    changed = chain_trees._Pinned.changed
+
+    def looked_by_the_core(trees, numbers=None, threads=1):
+        asked = trees.near.all_seen() if numbers is None else [*numbers]
+        seen.extend(trees.locations[number].path for number in asked)
+        return changed(trees, asked, threads)
+
+    monkeypatch.setattr(chain_trees._Pinned, "changed", looked_by_the_core)
     monkeypatch.setattr(open_tree, "_SETTLED", -1.0)  # files of the tests are young
     return seen
 

@@ -155,41 +155,69 @@ def test_a_file_that_is_written_while_it_is_opened_is_one_that_has_changed(core,
     assert not failed.retry
 
 
-SIZE, DEVICE = (100, (0,)), 5
-
-
 def seen_by_the_core(number, size=6029):
     modified, changed = 10**18 + number, 10**18 + 2 * number
-    state = size, changed, (DEVICE, 1_000_000 + number, modified, changed)
-    return SIZE, state, f"{number:08}-0000-0000-0000-000000000000"
+    return size, changed, (5, 1_000_000 + number, modified, changed)
 
 
-def kept_by(trees, files):
+UUID = "00c0ffee-0000-0000-0000-000000000001"
+
+
+def trees_of(files):
+    return ChainTrees([Location(f"/data/f{number}.root", "Events") for number in range(files)])
+
+
+def test_python_keeps_nothing_of_files_that_are_not_open():
+    files = 10_000
+    trees = trees_of(files).pinned()
+    states = [seen_by_the_core(number) for number in range(files)]
     tracemalloc.start()
     try:
-        assert trees.saw(range(files), map(seen_by_the_core, range(files))) == files
-        return tracemalloc.get_traced_memory()[0] / files
+        assert all(trees.near.opened(number, each, UUID) for number, each in enumerate(states))
+        kept = tracemalloc.get_traced_memory()[0] / files
     finally:
         tracemalloc.stop()
+    assert kept < 1
+    assert trees.identity(files - 1) == states[-1]
 
 
-def test_little_is_kept_of_files_that_are_not_open():
-    files = 10_000
-    trees = ChainTrees([Location(f"/data/f{number}.root", "Events") for number in range(files)])
+def test_a_pass_goes_by_what_it_has_seen_first():
+    trees = trees_of(9)
     first, second = trees.pinned(), trees.pinned()
-    assert kept_by(first, files) < 800
-    assert kept_by(second, files) < 350, "what a pass sees again is not kept twice"
-    assert trees.knows(files - 1)
+    seen, other = seen_by_the_core(4), seen_by_the_core(4, size=6030)
+    assert first.near.opened(4, seen, UUID)
+    assert first.near.opened(4, seen, UUID)
+    assert not first.near.opened(4, other, UUID)
+    assert first.identity(4) == seen
+    assert first.near.state(4) == (seen, UUID)
+    assert second.near.identity(4) is None
+    assert second.near.opened(4, other, None)
+    assert trees.near.opened(4, other, None), "outside of passes files may change"
+    assert trees.near.opened(4, seen, None)
 
 
-def test_files_that_a_pass_has_seen_otherwise_are_told_from_the_others():
-    trees = ChainTrees([Location(f"/data/f{number}.root", "Events") for number in range(9)])
-    trees = trees.pinned()
-    assert trees.saw([4], [seen_by_the_core(4)]) == 1
-    again = [seen_by_the_core(number) for number in (3, 4, 5)]
-    assert trees.saw([3, 4, 5], again) == 3
-    again[1] = seen_by_the_core(4, size=6030)
-    assert trees.saw([3, 4, 5], again) == 1
+def test_what_the_core_has_no_place_for_is_left_to_python():
+    trees = ChainTrees([Location("/data/ü.root"), Location("/data/a.root", replicas=("a", "b"))])
+    near = trees.pinned().near
+    assert [near.note(number, seen_by_the_core(0)) for number in (0, 1, 2)] == [None] * 3
+    assert near.all_seen() == []
+
+
+def test_files_that_changed_are_found_by_any_number_of_threads(tmp_path):
+    files = 2500  # more than one thread looks at
+    paths = [tmp_path / f"f{number:04}" for number in range(files)]
+    for path in paths:
+        path.write_bytes(b"1")
+    trees = ChainTrees([Location(str(path)) for path in paths]).pinned()
+    trees.look(range(files))
+    assert trees.near.all_seen() == list(range(files))
+    assert trees.changed(threads=4) is None
+    paths[7].write_bytes(b"12")
+    paths[2400].unlink()
+    for threads in (1, 4):
+        assert trees.near.changed(threads=threads) == [7, 2400]
+        assert trees.near.changed([2400, 8, 7], threads=threads) == [2400, 7]
+        assert isinstance(trees.changed(threads=threads), ChangedError)
 
 
 @pytest.fixture

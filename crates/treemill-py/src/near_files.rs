@@ -1,0 +1,268 @@
+//! Files of this machine by their numbers, for Python: many of them take nothing of Python's for each.
+
+use crate::file::uuid;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString, PyTuple};
+use std::path::PathBuf;
+use std::sync::Arc;
+use treemill_engine::{Files, Is, Place, at_once};
+use treemill_source::{Identity, Source, SourceError};
+
+/// What a file of this machine was when it was looked at, as `treemill.data.identity.Identity` has it: its bytes, when it was
+/// changed last, and its marks.
+pub type Looked<'py> = (
+    u64,
+    Number<'py>,
+    (Number<'py>, u64, Number<'py>, Number<'py>),
+);
+
+/// A number of Python's, for it is kept in several places.
+type Number<'py> = Bound<'py, PyInt>;
+
+/// What a file is, for Python.
+pub fn looked<'py>(py: Python<'py>, identity: &Identity) -> PyResult<Looked<'py>> {
+    let [device, inode] = identity.place;
+    let [modified, changed] = times(identity);
+    let is_modified_last = modified >= changed;
+    let (modified, changed) = (modified.into_pyobject(py)?, changed.into_pyobject(py)?);
+    let last = match is_modified_last {
+        true => modified.clone(),
+        false => changed.clone(),
+    };
+    let marks = (device.into_pyobject(py)?, inode, modified, changed);
+    Ok((identity.size, last, marks))
+}
+
+/// Nanoseconds of a second.
+const SECOND: i64 = 1_000_000_000;
+
+/// When a file of this machine, and its inode, were changed, in nanoseconds since 1970.
+fn times(identity: &Identity) -> [i64; 2] {
+    let [modified, modified_ns, changed, changed_ns] = identity.state.map(u64::cast_signed);
+    [(modified, modified_ns), (changed, changed_ns)].map(|(seconds, nanoseconds)| {
+        let whole = seconds.saturating_mul(SECOND);
+        whole.saturating_add(nanoseconds)
+    })
+}
+
+/// What Python has looked at; `None` if files of this machine are not so.
+fn identity(of: &Bound<'_, PyAny>) -> Option<Identity> {
+    let (size, _, (device, inode, modified, changed)): (u64, i64, (u64, u64, i64, i64)) =
+        of.extract().ok()?;
+    let parts = |time: i64| [time.div_euclid(SECOND), time.rem_euclid(SECOND)];
+    let ([modified, modified_ns], [changed, changed_ns]) = (parts(modified), parts(changed));
+    let state = [modified, modified_ns, changed, changed_ns];
+    Some(Identity {
+        place: [device, inode],
+        size,
+        state: state.map(i64::cast_unsigned),
+    })
+}
+
+/// The bytes of a UUID.
+fn bytes(uuid: &str) -> Option<[u8; 16]> {
+    let digits = uuid.replace('-', "");
+    let number = u128::from_str_radix(&digits, 16).ok()?;
+    Some(number.to_be_bytes())
+}
+
+/// Files of this machine.
+pub struct Local;
+
+impl Files for Local {
+    fn open(&self, path: &str) -> Result<Arc<dyn Source>, SourceError> {
+        treemill_remote::mounts::open(path)
+    }
+
+    fn identity(&self, path: &str) -> Option<Identity> {
+        treemill_source::Local::identity_at(path)
+    }
+
+    fn state(&self, path: &str) -> Option<Identity> {
+        treemill_source::Local::state_at(path)
+    }
+}
+
+/// What is asked of a `treemill.data.location.Location`.
+#[derive(FromPyObject)]
+struct Location<'py> {
+    path: Bound<'py, PyString>,
+    tree: Option<Bound<'py, PyString>>,
+    replicas: Bound<'py, PyTuple>,
+}
+
+/// Where the file lies; `None` if it has several addresses, is no path, or if a name has other signs than those of ASCII: such names
+/// are checked where files are opened one by one.
+fn place(location: &Location<'_>, last: &mut Arc<str>) -> Option<Place> {
+    let path = location.path.to_str().ok()?;
+    let table = location.tree.as_ref().map_or(Ok(""), |tree| tree.to_str());
+    let table = table.ok()?;
+    if !location.replicas.is_empty() || path.contains("://") {
+        return None;
+    }
+    if !(path.is_ascii() && table.is_ascii()) {
+        return None;
+    }
+    if **last != *table {
+        *last = Arc::from(table);
+    }
+    Some(Place {
+        path: path.to_owned(),
+        table: Arc::clone(last),
+    })
+}
+
+/// Threads that look at once whether files are there, at most.
+const THREADS: usize = 8;
+
+/// Which of these texts are the paths of files that are there, and have no sign that could mean something else than a path does.
+#[pyfunction]
+pub fn are_plain(py: Python<'_>, texts: Vec<Bound<'_, PyString>>) -> Vec<bool> {
+    let is_plain = |text: &&str| {
+        let has_sign =
+            text.starts_with(['@', '~']) || text.ends_with('/') || text.contains([':', '\0']);
+        text.is_ascii() && !has_sign
+    };
+    let paths = texts.iter().map(|text| text.to_str().ok());
+    let paths: Vec<Option<PathBuf>> = paths
+        .map(|text| text.filter(is_plain).map(PathBuf::from))
+        .collect();
+    let are_there = |paths: &[Option<PathBuf>]| -> Vec<bool> {
+        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+        let paths = paths.iter();
+        paths
+            .map(|path| path.as_ref().is_some_and(is_there))
+            .collect()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    py.detach(|| {
+        at_once(&paths, threads.min(THREADS), are_there, |failed| {
+            vec![false; failed.len()]
+        })
+    })
+}
+
+/// Files by their numbers.
+#[pyclass(frozen)]
+pub struct NearFiles {
+    inner: treemill_engine::NearFiles,
+}
+
+impl NearFiles {
+    /// For the engine.
+    pub fn inner(&self) -> &treemill_engine::NearFiles {
+        &self.inner
+    }
+}
+
+#[pymethods]
+impl NearFiles {
+    /// `locations`: of the type `treemill.data.location.Location`. Those that are not opened here have no place in this.
+    #[new]
+    fn new(locations: Vec<Location<'_>>) -> Self {
+        let mut last = Arc::from("");
+        let places = locations.iter().map(|each| place(each, &mut last));
+        Self {
+            inner: treemill_engine::NearFiles::new(places.collect()),
+        }
+    }
+
+    /// The same files for one pass.
+    fn pinned(&self) -> Self {
+        Self {
+            inner: self.inner.pinned(),
+        }
+    }
+
+    /// Notes what a file is. Gives what the pass goes by, for the first look holds; `None` if it has no place here.
+    fn note<'py>(
+        &self,
+        py: Python<'py>,
+        number: usize,
+        seen: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Looked<'py>>> {
+        let seen = self.inner.place(number).and_then(|_| identity(seen));
+        let held = seen.map(|seen| self.inner.note(number, seen));
+        held.map(|held| looked(py, &held)).transpose()
+    }
+
+    /// Notes what a file was that was opened, and its UUID. False if the pass has seen it otherwise; `None` if it has no place here.
+    fn opened(&self, number: usize, seen: &Bound<'_, PyAny>, uuid: Option<&str>) -> Option<bool> {
+        let identity = self.inner.place(number).and_then(|_| identity(seen))?;
+        let uuid = uuid.and_then(bytes);
+        Some(self.inner.opened(number, Is { identity, uuid }))
+    }
+
+    /// What the pass has seen of a file; `None` if nothing.
+    fn identity<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Option<Looked<'py>>> {
+        let seen = self.inner.seen(number);
+        seen.map(|seen| looked(py, &seen.identity)).transpose()
+    }
+
+    /// Whether the pass has seen the file.
+    fn is_seen(&self, number: usize) -> bool {
+        self.inner.seen(number).is_some()
+    }
+
+    /// The numbers of all files that the pass has seen, in order.
+    fn all_seen(&self) -> Vec<usize> {
+        self.inner.all_seen()
+    }
+
+    /// What a file was that the pass has opened, with its UUID; `None` of others.
+    fn state<'py>(
+        &self,
+        py: Python<'py>,
+        number: usize,
+    ) -> PyResult<Option<(Looked<'py>, Option<String>)>> {
+        let seen = self.inner.seen(number).filter(|seen| seen.is_open);
+        seen.map(|seen| Ok((looked(py, &seen.identity)?, seen.uuid.map(uuid))))
+            .transpose()
+    }
+
+    /// What a file was that the core has opened, its entries and the first ones of its clusters, and whether it is known that
+    /// they are in their order; `None` if it has opened none.
+    #[expect(clippy::type_complexity)]
+    fn found<'py>(
+        &self,
+        py: Python<'py>,
+        number: usize,
+    ) -> PyResult<Option<(Looked<'py>, (u64, Bound<'py, PyTuple>), bool)>> {
+        let found = self.inner.known(number).map(|found| {
+            let clusters = PyTuple::new(py, found.clusters.iter())?;
+            let seen = looked(py, &found.identity)?;
+            Ok((seen, (found.entries, clusters), found.has_order))
+        });
+        found.transpose()
+    }
+
+    /// Whether the core has opened the file.
+    fn is_found(&self, number: usize) -> bool {
+        self.inner.is_known(number)
+    }
+
+    /// Forgets what is known of a file, and what the pass has seen of it.
+    fn forget(&self, number: usize) {
+        self.inner.forget(number);
+    }
+
+    /// Has the pass look at these files, if it has not yet and they are there.
+    #[expect(clippy::needless_pass_by_value)]
+    fn look(&self, py: Python<'_>, numbers: Vec<usize>) {
+        py.detach(|| self.inner.look(&Local, &numbers));
+    }
+
+    /// Opens these files, up to the first one that is unusual, or that the pass has seen otherwise. Gives how many. `unordered`: the
+    /// title of tables whose entries are in no order.
+    #[expect(clippy::needless_pass_by_value)]
+    fn open(&self, py: Python<'_>, numbers: Vec<usize>, unordered: &str) -> usize {
+        py.detach(|| self.inner.open(&Local, &numbers, unordered))
+    }
+
+    /// Which of these files, `None`: of all, are not what the pass has seen of them. `threads`: how many may look at once.
+    #[pyo3(signature = (numbers=None, threads=1))]
+    #[expect(clippy::needless_pass_by_value)]
+    fn changed(&self, py: Python<'_>, numbers: Option<Vec<usize>>, threads: usize) -> Vec<usize> {
+        py.detach(|| self.inner.changed(&Local, numbers.as_deref(), threads))
+    }
+}
