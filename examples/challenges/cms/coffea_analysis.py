@@ -8,6 +8,7 @@ compared one by one. Skims are in pieces, one for each chunk.
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 
 import awkward as ak
@@ -179,7 +180,10 @@ def executor_of(scheduler, workers):
     if scheduler:
         from distributed import Client
 
-        return processor.DaskExecutor(client=Client(scheduler), status=False)
+        client = Client(scheduler)
+        # As `warn_missing_crossrefs` here: the files lack branches that this program does not use.
+        client.run(warnings.filterwarnings, "ignore", "Missing cross-reference", RuntimeWarning)
+        return processor.DaskExecutor(client=client, status=False)
     if workers > 1:
         return processor.FuturesExecutor(workers=workers, status=False)
     return processor.IterativeExecutor(status=False)

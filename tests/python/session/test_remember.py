@@ -814,7 +814,11 @@ def test_a_file_that_was_begun_is_gone_on_with(core, tmp_path, mode):
     settled(path)
     command = [sys.executable, "-c", SLOW, str(folder), mode, str(path)]
     with subprocess.Popen(command) as running:
-        until(lambda: [*folder.glob("open.*.results")] or running.poll() is not None, "it is kept")
+        until(
+            lambda: [*folder.glob("open.*.results")] or running.poll() is not None,
+            "it is kept",
+            seconds=300,  # its threads run Python, and the machine may be busy
+        )
         assert running.poll() is None
         running.kill()
     wanted = tm.dataset(str(path), "Events").filter("MET_pt > 20")
