@@ -101,13 +101,14 @@ class Assignment:
         if since >= state.policy.commit_seconds:
             return True
         # Near the end commits are as frequent as their cost allows: a worker that is overtaken with
-        # a packet loses all that it has not committed. Not if all commits wait for the end.
+        # a packet loses all that it has not committed. Not if all commits wait for the end, or if
+        # no other worker is there that could overtake it.
         if not state.policy.speculate:
             return False
         if state.policy.commit_seconds == float("inf"):
             return False
-        cost = state.sizing.ask + state.sizing.merge
-        if since < 2 * cost * len(state.workers):
+        cost = (state.sizing.ask + state.sizing.merge) * len(state.workers)
+        if since < 2 * max(cost, state.handing_over) or self._is_alone:
             return False
         rate = state.rates.total(len(state.workers))
         return state.left < max(2 * state.sizing.shortest, state.sizing.tail) * rate
@@ -193,7 +194,10 @@ class Assignment:
     @property
     def _is_alone(self) -> bool:
         state = self._state
-        return len(state.workers) - len(state.tainted | state.leaving) <= 1
+        others = len(state.workers) - 1
+        if others > len(state.tainted) + len(state.leaving):  # asked after each packet
+            return False
+        return others <= len(state.tainted | state.leaving)
 
     def copy(self, worker: WorkerState, now: float) -> Process | None:
         """Another worker's packet, if all other work is handed out."""

@@ -143,7 +143,7 @@ class WorkerState:
     files: tuple[File, ...] = ()  # small ones, all of which it processes
     last_commit: float = 0.0
     packet: Packet | None = None
-    began: float = 0.0  # when it got that packet, or was told to open its file
+    began: float = 0.0  # when it got that packet, or was told to open its file or to commit
     copied: bool = False  # another worker has that packet too
     leaving: bool = False  # it gets no more packets
     tainted: bool = False  # its partial holds, or will hold, a packet that another one did first

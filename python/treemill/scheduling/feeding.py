@@ -125,7 +125,7 @@ class Feeding:
             if action is None:
                 action = self._promises.take(worker, now, actions)
         if action is None and has_done:
-            action = self._commit(worker)
+            action = self._commit(worker, now)
         if action is None and may_work:
             action = self._assignment.copy(worker, now)
         if action is None:
@@ -148,7 +148,8 @@ class Feeding:
             if refused == 2:
                 break
 
-    def _commit(self, worker: WorkerState) -> Commit:
+    def _commit(self, worker: WorkerState, now: float) -> Commit:
+        worker.began = now
         merger = self._mergers.next(worker.host) if self._mergers.numbers else None
         if merger is not None:
             self._state.ledger.send(worker.number, merger)

@@ -499,6 +499,7 @@ class Packetizer(View):
         worker = self._state.workers.get(event.worker)
         if worker is not None:
             worker.last_commit = now
+            self._state.handed_over_in(now - worker.began)
             self._feeding.feed(worker, now, actions)
 
     def _discarded(self, event: Discarded, now: float, actions: list[Action]) -> None:

@@ -84,6 +84,8 @@ class State:
     opening_seconds: float = 0.7
     """How long opening a far file takes, lately; before any was opened, five round trips over an
     ocean."""
+    handing_over: float = 0.0
+    """How long it takes a worker to hand over its partial, lately: it does nothing else then."""
     file_seconds: float | None = None
     """How long a small file has taken lately, from its opening to its last entry."""
     refused_in_a_row: int = 0
@@ -112,6 +114,11 @@ class State:
         """Notes how long opening a far file has taken."""
         self.opening_seconds = 0.8 * self.opening_seconds + 0.2 * seconds
 
+    def handed_over_in(self, seconds: float) -> None:
+        """Notes how long handing over a partial has taken."""
+        before = self.handing_over
+        self.handing_over = (before + seconds) / 2 if before else seconds
+
     def wait(self, worker: WorkerState, file: int) -> float:
         """The seconds for which a worker is expected to wait for the first bytes of a packet of a
         far file that was not promised to it. Opening a file takes about four round trips."""
@@ -121,7 +128,7 @@ class State:
     def sharing(self) -> int:
         """The number of workers that share what is left: those that are there or will be, as far as
         they are of use."""
-        there = max(len(self.workers), self.policy.expected_workers)
+        there = max(len(self.workers) - len(self.leaving), self.policy.expected_workers)
         return there if self.crowd.limit is None else min(there, self.crowd.limit)
 
     def is_crowded(self, worker: WorkerState, now: float) -> bool:

@@ -97,7 +97,7 @@ def test_a_worker_tries_again_what_it_has_failed_if_all_others_rest():
 
 def test_such_histories_have_mergers_that_die_while_they_hand_on():
     handed_on = parties = 0
-    for seed in range(share(600)):
+    for seed in range(share(1200)):
         history = History(seed, mergers=True, leaves=True)
         history.live()
         handed_on += history.world.handed_on

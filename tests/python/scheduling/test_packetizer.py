@@ -5,7 +5,22 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.scheduling import Commit, Finish, OpenFile, PacketFailed, Process, Sizing, Stop
+from treemill.scheduling import (
+    Commit,
+    Committed,
+    FileSize,
+    Finish,
+    OpenFile,
+    PacketDone,
+    PacketFailed,
+    Packetizer,
+    Policy,
+    Process,
+    Sizing,
+    Stop,
+    WorkerJoined,
+    WorkerLeaving,
+)
 from treemill.scheduling.sizing import packet_entries
 
 from tests.python.packet_history import History
@@ -147,6 +162,39 @@ def test_commits_come_about_every_second():
         world.step()
     assert commits > 3
     world.check_account()
+
+
+def commits(workers, handing_over):
+    """How often worker 0 commits for a second of packets, if each commit takes so long. So many
+    workers have packets; the others rest."""
+    policy, now = Policy(speculate=True, expected_workers=4), 0.0
+    packetizer = Packetizer([FileSize(1000)] * 4, policy, sizing=Sizing(first=50, longest=0.4))
+    (order,) = packetizer.handle(WorkerJoined(0), now)
+    for other in range(1, workers):
+        packetizer.handle(WorkerJoined(other), now)
+    for resting in range(workers, 4):
+        packetizer.handle(WorkerJoined(resting), now)
+        packetizer.handle(WorkerLeaving(resting), now)
+    count = 0
+    while now < 3.0 and order is not None:
+        if isinstance(order, Commit):
+            count, now = count + 1, now + handing_over
+            event = Committed(0)
+        else:
+            packet, seconds = order.packet, (order.packet.stop - order.packet.start) / 1000
+            now += seconds
+            event = PacketDone(0, packet.number, packet.stop, seconds)
+        mine = [each for each in packetizer.handle(event, now) if getattr(each, "worker", 1) == 0]
+        order = mine[0] if mine else None
+    return count / (now - count * handing_over)
+
+
+def test_near_the_end_commits_are_as_frequent_as_their_cost_allows():
+    assert commits(4, 0.2) < 0.6 * commits(4, 0.001)
+
+
+def test_one_that_nobody_can_overtake_commits_every_second():
+    assert commits(1, 0.001) <= 1.0 < commits(4, 0.001)
 
 
 def test_a_failed_packet_goes_to_another_worker():
