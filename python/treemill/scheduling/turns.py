@@ -26,6 +26,9 @@ __all__ = ["Demand", "Grant", "Rules", "Turns", "UserRule", "Withdraw"]
 
 QUANTUM = 0.5
 """Seconds for which a turn lasts at least, if its worker has something to do."""
+STARTING = 10.0
+"""Seconds for which a worker that has a turn may load what it needs, before the turn counts as
+begun. A turn that was taken away meanwhile would have loaded it for nothing."""
 LATE = 1.0
 """Seconds after which a thread is lent to another query if the worker that has it was told to rest
 and is in its packet still. Each thread is lent once."""
@@ -86,6 +89,9 @@ class Demand(Protocol):
 
     def is_idle(self, worker: int, /) -> bool:
         """True if this worker of it, which has a turn, has nothing to do."""
+
+    def is_starting(self, worker: int, /) -> bool:
+        """True if this worker of it, which has a turn, is not started yet."""
 
 
 @frozen
@@ -257,6 +263,12 @@ class Turns:
             if not waiting:
                 del known.waiting[process]
 
+    def started(self, query: str, worker: int, now: float) -> None:
+        """A worker that has a turn can work only from now on."""
+        known = self._queries.get(query)
+        if known is not None and worker in known.turns:
+            known.turns[worker].since = now
+
     def returned(self, query: str, worker: int, now: float) -> None:
         """A worker whose turn was withdrawn rests."""
         known = self._queries.get(query)
@@ -297,6 +309,19 @@ class Turns:
         """True if the query has to run alone."""
         known = self._queries.get(query)
         return known is not None and known.most is not None
+
+    def share(self, user: str) -> float:
+        """The share of all threads that a query which this user begins now may expect: all of them
+        if no other query is there that has or wants some."""
+        weights = {
+            name: each.rule.weight
+            for name, each in self._users.items()
+            if any(_has_part(query) for query in each.queries.values())
+        }
+        weights[user] = self.rules.of(user).weight
+        mine = self._users[user].queries.values() if user in self._users else ()
+        queries = 1 + sum(_has_part(query) for query in mine)
+        return weights[user] / sum(weights.values()) / queries
 
     # What is to be done.
 
@@ -474,7 +499,8 @@ class Turns:
 
     def _has_lasted(self, turn: _Turn, query: _Query, now: float) -> bool:
         first = query.user.rule.priority > turn.query.user.rule.priority
-        return first or now - turn.since >= QUANTUM
+        is_starting = turn.query.demand.is_starting(turn.worker)
+        return first or now - turn.since >= (STARTING if is_starting else QUANTUM)
 
     # Queries that run alone.
 
@@ -580,6 +606,10 @@ class Turns:
         for name, process in self._processes.items():
             for turn in process.turns.values():
                 yield name, turn.query.name, turn.worker
+
+
+def _has_part(query: _Query) -> bool:
+    return bool(query.turns) or query.demand.wants_workers
 
 
 def _is_late(turn: _Turn, now: float) -> bool:

@@ -186,6 +186,11 @@ class View(Outcome):
         """The workers that have nothing to do and nothing to lose."""
         return self._state.idle.keys()
 
+    def needs_no_thread(self, worker: int) -> bool:
+        """True if the worker has nothing to do, or only hands over what it has done: then another
+        one may begin in its place."""
+        return worker in self._state.idle or self._state.ledger.receiver(worker) is not None
+
     def busy_with(self, worker: int) -> tuple[str, int] | None:
         """The packet that the worker has, or the file that it opens, by number."""
         there, packet = self._state.workers.get(worker), self._state.ledger.packet_of(worker)
@@ -223,11 +228,13 @@ class View(Outcome):
         """True if the query ends early: it is over once workers have answered."""
         return self._state.ending.reason is not None
 
-    @property
-    def wants_workers(self) -> bool:
-        """True if there is work now for a worker more."""
+    def wants(self, coming: int = 0) -> bool:
+        """True if there is work now for a worker more than are `coming`."""
         state = self._state
-        return state.ending.reason is None and bool(state.again.waiting or state.nodes.left.is_some)
+        if state.ending.reason is not None:
+            return False
+        pieces = len(state.again.waiting) + state.nodes.left.unknown
+        return pieces > coming or state.nodes.left.entries > 0
 
     @property
     def holding(self) -> list[int]:

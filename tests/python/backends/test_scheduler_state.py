@@ -20,6 +20,7 @@ from treemill.backends.dask.messages import (
     Limits,
     Loaded,
     Mailbox,
+    Owner,
     PassRequest,
     PassUpdate,
     Recall,
@@ -29,12 +30,15 @@ from treemill.backends.dask.messages import (
 )
 from treemill.backends.dask.scheduler_state import SchedulerState, demand
 from treemill.backends.merged_partial import MergedPartial
+from treemill.errors import WorkerError
+from treemill.frozen import replaced
 from treemill.scheduling import (
     Commit,
     Committed,
     Discard,
     Discarded,
     FileOpened,
+    FileSize,
     Finish,
     HandedOn,
     OpenFile,
@@ -42,6 +46,7 @@ from treemill.scheduling import (
     Policy,
     Process,
     RefusedFrom,
+    Rules,
     Sizing,
     WorkerJoined,
     joined,
@@ -555,6 +560,87 @@ def test_passes_want_as_many_workers_as_end_them_in_time():
     assert demand([status(heartbeat=Heartbeat(), workers=0)], 5.0, 1.0) == 1
     assert demand([status(before=250)], 5.0, 1.0) == 12, "a checkpoint had half of what is left"
     assert demand([status(parts=())], 5.0, 1.0) == 0
+
+
+class OneThread:
+    """A process of one thread, which tells all that it is sent."""
+
+    def __init__(self, scheduler_state):
+        self.scheduler_state, self.mail = scheduler_state, Mailbox()
+        self.say()
+
+    def say(self, *messages):
+        """Tells these. Gives what it is sent."""
+        for each in messages:
+            self.mail.put(each)
+        self.scheduler_state.add("a", "host", 1)
+        assert self.scheduler_state.receive("a", "start", self.mail.parcel())
+        return self.mail.take(self.scheduler_state.mail("a"))
+
+    def start(self, begin):
+        """Loads a task, and starts its worker."""
+        (worker,) = begin.workers
+        events = [Loaded(begin.work, begin.workers), Tell(begin.work, WorkerJoined(worker))]
+        return self.say(*events)
+
+
+def of_user(user):
+    return request(
+        owner=Owner(user), files=[FileSize(100_000)], nodes=[None], sizing=Sizing(first=1000)
+    )
+
+
+def test_a_process_hears_of_a_query_when_it_gets_a_thread_and_that_is_while_another_commits():
+    now = [0.0]
+    scheduler_state = SchedulerState(lambda: now[0])
+    process = OneThread(scheduler_state)
+    scheduler_state.begin("long", of_user("ana"))
+    (begin,) = process.say()
+    hold, act = process.start(begin)
+    assert isinstance(hold, Hold)
+    scheduler_state.begin("short", of_user("bob"))
+    assert process.say() == [], "the thread is another's"
+    now[0] += 1.0
+    scheduler_state.tick()
+    done = PacketDone(0, act.action.packet.number, act.action.packet.stop, 1.0)
+    commit, begin = process.say(Tell("long", done))
+    assert isinstance(commit.action, Commit)
+    assert isinstance(begin, Begin)
+    assert begin.work == "short"
+    _, act = process.start(begin)
+    assert act.work == "short"
+    assert process.say(Tell("long", Committed(0, hold.merger))) == []
+
+
+def test_a_turn_that_ends_before_its_worker_was_started_is_another_query_s():
+    now = [0.0]
+    scheduler_state = SchedulerState(lambda: now[0])
+    process = OneThread(scheduler_state)
+    scheduler_state.begin("slow to load", of_user("ana"))
+    (slow,) = process.say()
+    scheduler_state.begin("other", of_user("bob"))
+    now[0] += 30.0
+    scheduler_state.tick()
+    (other,) = process.say()
+    assert other.work == "other"
+    sent = process.start(slow)
+    assert not [each for each in sent if isinstance(each, Act)], "it has no turn any more"
+    _, act = process.start(other)
+    assert act.work == "other"
+
+
+def test_a_query_that_no_process_can_load_is_given_up_and_one_that_waits_for_a_turn_is_not():
+    now = [0.0]
+    scheduler_state = SchedulerState(lambda: now[0], Rules(queries=1))
+    process = OneThread(scheduler_state)
+    scheduler_state.begin("hangs", replaced(of_user("ana"), silence=1000.0, wait=5.0))
+    scheduler_state.begin("waits", replaced(of_user("bob"), silence=1000.0, wait=5.0))
+    process.say()
+    for _ in range(9):
+        now[0] += 1.0
+        scheduler_state.tick()
+    assert isinstance(scheduler_state.status("hangs").ended.error, WorkerError)
+    assert scheduler_state.status("waits").ended is None
 
 
 class Nonsense:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 
 import pytest
 from treemill.scheduling import Grant, Rules, Turns, UserRule
-from treemill.scheduling.turns import LATE
+from treemill.scheduling.turns import LATE, STARTING, Withdraw
 
 from tests.random_search import share
 
@@ -22,7 +22,7 @@ class Query:
     def __init__(self, name, user, seconds, packet, began):
         self.name, self.user, self.packet, self.began = name, user, packet, began
         self.left = seconds
-        self.idle = set()
+        self.idle, self.starting = set(), set()
         self.at_work = 0
         self.first = self.ended = None
 
@@ -30,6 +30,9 @@ class Query:
 
     def is_idle(self, worker):
         return worker in self.idle
+
+    def is_starting(self, worker):
+        return worker in self.starting
 
 
 class Cluster:
@@ -230,6 +233,42 @@ def test_no_more_queries_at_once_than_may_be():
     assert [query.first is not None for query in queries] == [True, False, True, False]
     cluster.run(100.0)
     assert all(query.ended for query in queries)
+
+
+def test_the_share_that_a_query_may_expect():
+    cluster = Cluster(7, {"p": 4}, Rules(users={"a": UserRule(weight=3.0)}))
+    assert cluster.turns.share("a") == cluster.turns.share("b") == 1.0
+    cluster.begin("b", 1e9)
+    assert cluster.turns.share("a") == 0.75
+    assert cluster.turns.share("b") == 0.5
+    cluster.begin("b", 1e9)
+    cluster.begin("c", 1.0)
+    assert cluster.turns.share("a") == 0.6
+    assert cluster.turns.share("d") == pytest.approx(1 / 3)
+    cluster.run(60.0)
+    assert cluster.turns.share("d") == 0.5, "the short one is over"
+
+
+def test_the_time_in_which_a_worker_is_started_does_not_count_unless_it_is_long():
+    turns, now = Turns(), 0.0
+    turns.add("p", 1)
+    slow, other = (Query(name, name, 1e9, 1.0, 0.0) for name in ("slow", "other"))
+    slow.starting.add(0)
+    turns.begin("slow", "slow", slow, now)
+    turns.wait("slow", "p", 0)
+    assert turns.decide(now) == [Grant("slow", 0)]
+    turns.begin("other", "other", other, now)
+    turns.wait("other", "p", 0)
+    assert turns.decide(4.0, everywhere=True) == []
+    turns.started("slow", 0, 4.0)
+    slow.starting.clear()
+    assert turns.decide(4.2, everywhere=True) == []
+    assert turns.decide(4.6, everywhere=True) == [Withdraw("slow", 0)]
+    turns.returned("slow", 0, 4.6)
+    assert turns.decide(4.6) == [Grant("other", 0)]
+    other.starting.add(0)
+    assert turns.decide(4.0 + STARTING, everywhere=True) == []
+    assert turns.decide(9.6 + STARTING, everywhere=True) == [Withdraw("other", 0)]
 
 
 @pytest.mark.parametrize("packet", [1.0, 60.0])

@@ -26,10 +26,14 @@ class Participant:
     numbers: tuple[int, ...]
     called: str
     """The process as errors name it: its address, and its host as people call it."""
+    there: set[int] = field(default_factory=set)
+    """The workers that have been started."""
     joined: set[int] = field(default_factory=set)
-    """The workers that have joined, and have had a turn."""
+    """The workers that have joined the pass: they were started, and have had a turn."""
     resting: set[int] = field(default_factory=set)
-    """The workers that are there and have no turn."""
+    """The workers that have no turn, whether they were started or not."""
+    is_told: bool = False
+    """Whether it was told to load the task: it is when one of its workers gets a turn."""
     loaded: bool = False
     """Whether it has loaded the task."""
     place: str | None = None

@@ -151,6 +151,8 @@ class TurnNews:
 
     resting: list[tuple[str, int]] = field(default_factory=list)
     """Workers that have no turn, and their processes. They have joined, or their turn is over."""
+    started: list[int] = field(default_factory=list)
+    """Workers that have had a turn already, and can work from now on."""
     gone: list[int] = field(default_factory=list)
     """Workers that are there no more."""
     done: list[Span] = field(default_factory=list)
@@ -199,6 +201,7 @@ class PassScheduler:
         self._begun = False
         self._any_leaving = False  # whether a process has ever been told to leave
         self._withdrawn: set[int] = set()  # workers that will rest
+        self._awaited: set[int] = set()  # workers that have a turn, and are not started yet
         self._turn_news = TurnNews()
         self.is_suspected = False
         """Whether TurnNews should have what workers have done; see Blame."""
@@ -218,19 +221,24 @@ class PassScheduler:
     @property
     def wants_workers(self) -> bool:
         """True if there is work now for a worker more."""
-        wants = self._packetizer.wants_workers or self._lost_workers.must_wait
-        return wants and not self.over
+        if self.over:
+            return False
+        return self._packetizer.wants(len(self._awaited)) or self._lost_workers.must_wait
 
     def is_idle(self, worker: int) -> bool:
         """True if the worker has nothing to do."""
         return worker in self._packetizer.idle
+
+    def is_starting(self, worker: int) -> bool:
+        """True if the worker has a turn, and is not started yet."""
+        return worker in self._awaited
 
     def in_hand(self, address: str) -> list[Span]:
         """What the workers of a process may be at."""
         process = self._processes.get(address)
         if process is None or self.over:
             return []
-        loading = [] if process.loaded else [LOADING]
+        loading = [LOADING] if process.is_told and not process.loaded else []
         return loading + [
             span for number in process.joined for span in self._packetizer.in_hand(number)
         ]
@@ -242,7 +250,8 @@ class PassScheduler:
             return False
         if process.merger is not None and process.merger in self._packetizer.holding[:1]:
             return True
-        return not process.loaded or not process.joined <= self._packetizer.idle
+        is_loading = process.is_told and not process.loaded
+        return is_loading or not process.joined <= self._packetizer.idle
 
     def coverage(self) -> Coverage:
         """Returns which entries are merged, and which are given up."""
@@ -282,16 +291,25 @@ class PassScheduler:
     # Processes.
 
     def join(self, address: str, host: str, threads: int, called: str = "") -> Messages:
-        """A process may take part, which people know as `called`."""
+        """A process may take part, which people know as `called`. It hears of the pass when one of
+        its workers gets a turn: a short query is over before it has one in each process."""
         if not self.over and address not in self._processes:
             numbers = tuple(range(self._next_worker, self._next_worker + threads))
             self._next_worker += threads
             process = Participant(address, host, numbers, called or address)
             self._processes[address] = process
             self._of |= dict.fromkeys(numbers, process)
-            about = (self.request.task, self.request.inputs, self.request.packages)
-            self._send_message(address, Begin(self.name, *about, numbers, self.request.memory))
+            for number in numbers:
+                self._rest(process, number)
         return self._told()
+
+    def _start(self, process: Participant) -> None:
+        """Has a process load the task and start its workers, once."""
+        if not process.is_told:
+            process.is_told = True
+            request = self.request
+            about = (request.task, request.inputs, request.packages, process.numbers)
+            self._send_message(process.address, Begin(self.name, *about, request.memory))
 
     def leave(self, address: str) -> Messages:
         """A process will go: its workers commit what they have done, what its merger has becomes
@@ -315,21 +333,35 @@ class PassScheduler:
         if self.over or self._processes.get(process.address) is not process:
             return self._told()
         process.resting.discard(worker)
+        if worker in process.there:
+            self._begin_turn(process, worker)
+        else:
+            self._awaited.add(worker)
+            self._start(process)
+        return self._told()
+
+    def _begin_turn(self, process: Participant, worker: int) -> None:
+        """A worker that was started has a turn."""
         if worker not in process.joined:
             process.joined.add(worker)
             self._handle(WorkerJoined(worker, process.place))
         elif not process.leaving:
             self._handle(WorkerStays(worker))
-        self._alone_since = None
         self._report_lost_workers()
-        return self._told()
 
     def end_turn(self, worker: int) -> Messages:
         """A worker is to rest after its packet, and to commit before."""
-        if not self.over and worker in self._packetizer.workers:
+        if worker in self._awaited:
+            self._awaited.remove(worker)
+            self._rest(self._of[worker], worker)
+        elif not self.over and worker in self._packetizer.workers:
             self._withdrawn.add(worker)
             self._handle(WorkerLeaving(worker))
         return self._told()
+
+    def _rest(self, process: Participant, worker: int) -> None:
+        process.resting.add(worker)
+        self._turn_news.resting.append((process.address, worker))
 
     def turn_news(self) -> TurnNews:
         """What has become of turns since the last time."""
@@ -338,14 +370,14 @@ class PassScheduler:
 
     def _note_rest(self) -> None:
         """Notes which turns are over."""
-        for worker in self._withdrawn & self._packetizer.idle:
+        over = {each for each in self._withdrawn if self._packetizer.needs_no_thread(each)}
+        for worker in over:
             self._withdrawn.remove(worker)
             process = self._of[worker]
             if process.leaving:
                 self._turn_news.gone.append(worker)
             else:
-                process.resting.add(worker)
-                self._turn_news.resting.append((process.address, worker))
+                self._rest(process, worker)
 
     def _send_off(self) -> None:
         """Ends processes that leave and have nothing more to lose, or no one to leave it to."""
@@ -354,7 +386,8 @@ class PassScheduler:
         alone = all(each.leaving for each in self._processes.values())
         for process in [each for each in self._processes.values() if each.leaving]:
             if alone or (process.merger is None and process.joined <= self._packetizer.idle):
-                self._send_message(process.address, End(self.name))
+                if process.is_told:
+                    self._send_message(process.address, End(self.name))
                 self._lose(process.address, f"worker {process.called} was retired", fault=False)
 
     def lose(self, address: str, reason: str, fault: bool = True) -> Messages:
@@ -370,6 +403,7 @@ class PassScheduler:
         self._gone = self._gone.plus(process.counted.heartbeat)
         self._turn_news.gone += process.numbers
         self._withdrawn.difference_update(process.numbers)
+        self._awaited.difference_update(process.numbers)
         for number in sorted(process.joined):
             self._lost_workers.add_worker(number, reason, fault)
         if process.merger is not None:
@@ -394,8 +428,6 @@ class PassScheduler:
 
     def _report_lost_workers(self) -> None:
         if self._lost_workers.must_wait:
-            waits = any(each.resting for each in self._processes.values())  # only for a turn
-            self._alone_since = None if waits else self._alone_since or self._clock()
             return
         for event in self._lost_workers.told():
             self._handle(event)
@@ -427,11 +459,12 @@ class PassScheduler:
     def _hear_event(self, process: Participant, event: Event) -> None:
         # One that was given up and is there again may tell of its earlier workers.
         if isinstance(event, WorkerJoined):
-            if process.leaving or event.worker not in process.numbers:
-                return
-            process.resting.add(event.worker)
-            self._turn_news.resting.append((process.address, event.worker))
-            self._alone_since = None
+            if not process.leaving and event.worker in process.numbers:
+                process.there.add(event.worker)
+                if event.worker in self._awaited:
+                    self._awaited.remove(event.worker)
+                    self._turn_news.started.append(event.worker)
+                    self._begin_turn(process, event.worker)
             return
         if self.is_suspected:
             self._note_done(event)
@@ -559,7 +592,11 @@ class PassScheduler:
         now, request = self._clock(), self.request
         if self.over:
             return self._told()
-        if self._alone_since is not None and now - self._alone_since > request.wait:
+        if not self._is_alone:
+            self._alone_since = None
+        elif self._alone_since is None:
+            self._alone_since = now
+        elif now - self._alone_since > request.wait:
             words = f"no worker has been there for {request.wait:g} seconds"
             lost = self._lost_workers.reason
             last = f"; the last one was lost during this query: {lost}" if lost else ""
@@ -571,6 +608,11 @@ class PassScheduler:
             return self.abort(f"{reason}; a worker was not done {request.patience:g} s later")
         self._handle(Tick())
         return self._told()
+
+    @property
+    def _is_alone(self) -> bool:
+        """True if no worker is there, nor waits for a turn."""
+        return not any(each.there or each.resting for each in self._processes.values())
 
     # Actions.
 
@@ -596,8 +638,7 @@ class PassScheduler:
                 if (to := self._mergers.told(self.name, action)) is not None:
                     self._send_message(*to)
             elif isinstance(action, Halt):
-                for address in self._processes:
-                    self._send_message(address, Act(self.name, action))
+                self._tell_all(Act(self.name, action))
             elif isinstance(action, Finish):
                 self._end(action.error)
 
@@ -628,8 +669,13 @@ class PassScheduler:
             self.monitored(),
         )
         self.change += 1
-        for address in self._processes:
-            self._send_message(address, End(self.name))
+        self._tell_all(End(self.name))
+
+    def _tell_all(self, message: object) -> None:
+        """Tells all processes that know of the pass."""
+        for address, process in self._processes.items():
+            if process.is_told:
+                self._send_message(address, message)
 
     def _send_message(self, address: str, message: object) -> None:
         self._out.append((address, message))

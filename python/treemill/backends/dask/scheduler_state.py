@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...errors import QueryError
 from ...frozen import replaced
@@ -315,9 +315,15 @@ class SchedulerState:
         """Makes a pass, once."""
         if name in self._passes:
             return
-        request = replaced(request, memory=self._turns.rules.least_memory(request.memory))
+        user, policy = str(request.owner), request.policy
+        expected = math.ceil(policy.expected_workers * self._turns.share(user))
+        request = replaced(
+            request,
+            policy=replace(policy, expected_workers=expected),
+            memory=self._turns.rules.least_memory(request.memory),
+        )
         pass_scheduler = self._passes[name] = PassScheduler(name, request, self._clock)
-        self._turns.begin(name, str(request.owner), pass_scheduler, self._clock())
+        self._turns.begin(name, user, pass_scheduler, self._clock())
         self._admitted[name] = {}
         for address, process in self._processes.items():
             if process.start is not None:
@@ -466,6 +472,8 @@ class SchedulerState:
             if self._blame.done(name, span):
                 pass_scheduler.is_suspected = False
                 self._turns.isolate(name, None, now)
+        for worker in news.started:
+            self._turns.started(name, worker, now)
         for worker in news.gone:
             self._turns.gone(name, worker, now)
         for address, worker in news.resting:
