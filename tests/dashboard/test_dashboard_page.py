@@ -333,6 +333,13 @@ def test_maps_have_marks_and_words(session, page, events):
     assert about.startswith("latency [s] against worker")
 
 
+def test_marks_of_an_axis_are_as_far_apart_as_they_say(serve, page):
+    page.goto(serve(Board(["a"], "node")))
+    page.locator("#worker-rows tr").first.wait_for()
+    said = page.evaluate("() => [0, 0.75, 1.5, 2.25, 3].map(fine)")
+    assert said == ["0", "0.75", "1.5", "2.25", "3"]
+
+
 def test_a_session_that_has_ended_is_said(page, events):
     with tm.connect(workers=1, mode="threads") as session:
         session.run(events.count())
