@@ -540,6 +540,16 @@ def test_bytes_are_kept_as_long_as_a_pass_needs_them():
     assert world.scheduler_state.missing(["digest", "other"]) == ["other"]
 
 
+def test_few_bytes_go_with_the_word_that_a_pass_begins():
+    scheduler_state = SchedulerState(lambda: 0.0)
+    process = OneThread(scheduler_state)
+    scheduler_state.put("digest", b"task")
+    scheduler_state.put("many", bytes(1_000_000))
+    scheduler_state.begin("work", replaced(of_user("ana"), inputs="many"))
+    (begin,) = process.say()
+    assert begin.blobs == {"digest": b"task"}
+
+
 def test_passes_want_as_many_workers_as_end_them_in_time():
     def status(**changes):
         known = {

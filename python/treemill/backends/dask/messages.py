@@ -117,7 +117,7 @@ def free_threads(
     return max(threads, 0)
 
 
-VERSION = 12
+VERSION = 13
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
@@ -266,6 +266,9 @@ class Begin:
     workers: tuple[int, ...]
     memory: int | None = None
     """The most bytes that the pass may take in the process."""
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
+    """The bytes of the task and of the inputs, by digest, if they are few: then the process need
+    not ask for them."""
 
 
 @frozen

@@ -393,9 +393,9 @@ class PassWorkers:
         begin, around = self._begin, self._around
         try:
             around.paths(begin.packages)
-            task: Task = pickle.loads(around.blob(begin.task))
+            task: Task = pickle.loads(self._bytes(begin.task))
             if begin.inputs is not None:
-                task.inputs = pickle.loads(around.blob(begin.inputs))
+                task.inputs = pickle.loads(self._bytes(begin.inputs))
             task.preload()
             task = OneStateTask(task)
         except Exception as error:
@@ -408,6 +408,10 @@ class PassWorkers:
         around.send_message(Loaded(self.name, begin.workers, around.names))
         for number in begin.workers:
             self._thread(f"{self.name}-{number}", lambda number=number: self._work(number, task))  # type: ignore[misc]
+
+    def _bytes(self, digest: str) -> bytes:
+        came = self._begin.blobs.get(digest)
+        return self._around.blob(digest) if came is None else came
 
     def _work(self, number: int, task: Task) -> None:
         inbox = self._inboxes[number]

@@ -16,6 +16,7 @@ from ...frozen import replaced
 from ...scheduling import Blame, Coverage, Grant, Monitored, Rules, Turns
 from .messages import (
     AdmittedThreads,
+    Begin,
     HeldPartial,
     Listed,
     Mailbox,
@@ -77,6 +78,8 @@ def poll_seconds(silence: float, processes: int) -> float:
     return max(min(_POLL, silence / 4), min(processes / _CALLS, silence / 2))
 
 
+_FEW_BYTES = 32_000
+"""Bytes that go with the word that a pass begins, at most, however many processes hear it."""
 _BLOB_SECONDS = 600.0
 """Seconds for which bytes are kept that no pass needs."""
 
@@ -309,6 +312,15 @@ class SchedulerState:
         blob.used = self._clock()
         return blob.data
 
+    def _few_bytes(self, begin: Begin) -> dict[str, bytes]:
+        """The bytes that a process needs at once, if they are few."""
+        blobs = {each: self.get(each) for each in (begin.task, begin.inputs) if each is not None}
+        return {
+            each: data
+            for each, data in blobs.items()
+            if data is not None and len(data) <= _FEW_BYTES
+        }
+
     # What clients ask.
 
     def begin(self, name: str, request: PassRequest) -> None:
@@ -500,6 +512,8 @@ class SchedulerState:
         for address, message in out:
             process = self._processes.get(address)
             if process is not None:
+                if isinstance(message, Begin):
+                    message = replaced(message, blobs=self._few_bytes(message))
                 process.mail.put(message)
                 self.news.add(address)
         if (
