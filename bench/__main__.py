@@ -5,6 +5,7 @@ Measurements, each with options of its own (`--help`):
   rivals      histograms beside RDataFrame and uproot; what runs when none is named
   adl         the eight tasks of the analysis description benchmark
   agc         a whole analysis of top quarks, beside coffea and RDataFrame
+  edits       that analysis edited ten times, remembered and run anew
   sessions    what sessions and selectors cost; a processor beside coffea's runner
   types       every kind of branch, beside uproot
   bookings    many bookings in one pass; what filters save
@@ -37,6 +38,7 @@ MEASUREMENTS = {
     "rivals": "bench.run",
     "adl": "bench.adl.run",
     "agc": "bench.agc.run",
+    "edits": "bench.agc.edits",
     "sessions": "bench.sessions.run",
     "types": "bench.types.__main__",
     "bookings": "bench.bookings",

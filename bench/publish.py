@@ -3,6 +3,7 @@ Measures nothing and judges nothing.
 """
 
 import datetime
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
@@ -53,6 +54,16 @@ def page(folder: Path, what: str, numbers: object, text: str) -> Path:
     written = partial(folder, what, numbers, text)
     print(text)
     return written
+
+
+def between(page: Path, command: str, part: str, text: str) -> str:
+    """A page of the documentation with this text between the marks of a part, of which
+    `python -m bench COMMAND` writes the table. Raises ValueError without marks."""
+    marks = f"<!-- begin of {part}, by `python -m bench {command}` -->\n", f"<!-- end of {part} -->"
+    pattern = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.DOTALL)
+    if not pattern.search(written := page.read_text()):
+        raise ValueError(f"{page} has no marks of {part}")
+    return pattern.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", written)
 
 
 def rows(

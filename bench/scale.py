@@ -8,7 +8,6 @@ that does not count: it imports, and fills the kernel's memory.
 """
 
 import math
-import re
 import shutil
 import sys
 from argparse import Namespace
@@ -278,21 +277,11 @@ def _seconds(row: Row | None) -> str:
     return "-" if row is None else f"{row.median:.3g} s"
 
 
-def told(page: str, part: str, text: str) -> str:
-    """The page with this text between the marks of a part. Raises ValueError without marks."""
-    marks = f"<!-- begin of {part}, by `python -m bench scale` -->\n", f"<!-- end of {part} -->"
-    pattern = re.compile(re.escape(marks[0]) + ".*?" + re.escape(marks[1]), re.DOTALL)
-    if not pattern.search(page):
-        raise ValueError(f"docs/growth.md has no marks of {part}")
-    return pattern.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", page)
-
-
 def write(page: Path, found: Iterable[Sequence[Curve]], about: str) -> None:
     """Puts the tables of what was measured into the page of the documentation."""
-    text = page.read_text()
     for curves in found:
-        text = told(text, curves[0].part.name, f"{table(curves)}\n{about}\n")
-    page.write_text(text)
+        text = f"{table(curves)}\n{about}\n"
+        page.write_text(publish.between(page, "scale", curves[0].part.name, text))
 
 
 def main(arguments: list[str]) -> int:

@@ -1,6 +1,7 @@
 """The programs of examples/agc, as rivals: each fills all histograms of a folder of files."""
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 from .. import remembering
 from ..protocol import REPOSITORY
 
-EXAMPLE = REPOSITORY / "examples" / "agc"
+SOURCES = "BENCH_AGC_SOURCES"
+"""Names the folder of a copy that was edited."""
+EXAMPLE = Path(os.environ.get(SOURCES) or REPOSITORY / "examples" / "agc")
 sys.path[:0] = [str(EXAMPLE), str(EXAMPLE.parent)]
 
 
@@ -26,6 +29,9 @@ class Program:
     def filled(self, path: str) -> Mapping[str, Any]:
         """Bins by name, with those below and above the axis."""
         return {n: h.values(flow=True) for n, h in self._module.histograms(path).items()}
+
+    def compile(self) -> None:
+        """What is done before the first event, by a compiler: nothing, or once."""
 
     def sweep(self, paths: list[str], branches: list[str]) -> float:
         raise NotImplementedError("the analysis only")
@@ -57,6 +63,9 @@ class _Treemill(Program):
 
 
 class _Root(Program):
+    def compile(self) -> None:
+        self._module.compiled()
+
     def filled(self, path: str) -> Mapping[str, Any]:
         found = self._module.histograms(path)
         return {n: [*map(h.GetBinContent, range(h.GetNcells()))] for n, h in found.items()}

@@ -5,9 +5,10 @@ import math
 
 import pytest
 
+from bench import publish
 from bench.measured import Row
 from bench.rivals.growth import GROWTH_RIVALS
-from bench.scale import PAGE, PARTS, Curve, decades, ratios, table, told, write
+from bench.scale import PAGE, PARTS, Curve, decades, ratios, table, write
 
 OURS, THEIRS = (next(r for r in GROWTH_RIVALS if r.variant == key) for key in ("treemill", "rdf"))
 
@@ -50,4 +51,4 @@ def test_each_part_has_its_place_on_the_page(tmp_path):
         assert table(curves) in page.read_text()
     assert page.read_text().count("| 12.5 s | - |") == len(PARTS)
     with pytest.raises(ValueError, match="marks"):
-        told(page.read_text(), "moons", "")
+        publish.between(page, "scale", "moons", "")
