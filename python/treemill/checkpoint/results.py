@@ -14,7 +14,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from typing import NamedTuple
 from .. import _core
 from .._system.files import new_file, whole_file
 from ..errors import SourceError, local_path, warn
-from .segments import ENDING, FORM, Place, merged, packed, record_in, rows_of
+from .segments import ENDING, FORM, Place, Row, merged, packed, record_in, rows_of
 
 __all__ = ["Open", "Record", "Results", "Segment", "made_folder", "replace_segment"]
 
@@ -37,6 +37,8 @@ _SEGMENT = 1 << 28
 """Bytes after which a new segment is begun: what is not used goes by segments."""
 _LIMIT = 20 * 10**9
 """Bytes of a folder, at most, if the user does not say."""
+_TABLES = 1 << 26
+"""Bytes of records' tables that a process keeps in memory, at most."""
 _RECENT = 1 << 28
 """Bytes of what was added last that are in memory, too."""
 _MOSTLY = 4
@@ -105,6 +107,8 @@ class Results:
         self.limit = _LIMIT if limit is None else limit
         self._lock = threading.Lock()
         self._places: dict[bytes, list[Place]] = {}
+        self._room = _TABLES
+        """Bytes of tables that may be kept in memory still."""
         self._scanned: dict[str, int] = {}
         """How far each segment is known."""
         self._handles: dict[str, FileIO] = {}
@@ -161,12 +165,18 @@ class Results:
         return None
 
     def _values(self, place: Place, wanted: Sequence[bytes]) -> dict[bytes, bytes] | None:
+        table, rows, end = place.rows, list[Row](), 0
+        if table is not None:
+            rows, end = rows_of(table, wanted)
+            if not rows:
+                return {}
         file = self._reading(place.path)
         if file is None:
             return None
         handle = file.fileno()
-        table = os.pread(handle, place.length, place.table)
-        rows, end = rows_of(table, wanted)
+        if table is None:
+            table = os.pread(handle, place.length, place.table)
+            rows, end = rows_of(table, wanted)
         base = place.table + len(table)
         found = {}
         if len(rows) * _MOSTLY > place.values:  # one read takes less time than many
@@ -212,12 +222,20 @@ class Results:
                 size = os.fstat(file.fileno()).st_size
                 while (record := record_in(file, at, size, path)) is not None:
                     data, place, at = record
-                    self._places.setdefault(data, []).append(place)
+                    self._note(data, place)
                 self._scanned[path] = at
         except SourceError:  # it is another user's: what it holds may be wrong
             self._refused.add(path)
         except OSError:  # it was removed for others
             return
+
+    def _note(self, data: bytes, place: Place) -> None:
+        """Notes where a record is. Its table is kept if there is room: where many runs have left
+        records of the same data, most do not have what is looked for."""
+        self._room -= place.length
+        if self._room < 0:
+            place = replace(place, rows=None)
+        self._places.setdefault(data, []).append(place)
 
     # What is added.
 
@@ -265,7 +283,7 @@ class Results:
             self._size += done
         self._written += len(record)
         place = Place(self._writing, begin + ahead, values, array("q", entries).tobytes())
-        self._places.setdefault(data, []).append(place)
+        self._note(data, replace(place, rows=record[ahead : ahead + place.length]))
         self._scanned[self._writing] = self._size
         self._used.add(self._writing)
 
@@ -368,6 +386,8 @@ class Results:
                 for data, places in self._places.items()
                 if (kept := [place for place in places if place.path not in gone])
             }
+            kept_places = (place for places in self._places.values() for place in places)
+            self._room = _TABLES - sum(place.length for place in kept_places)
 
     def segments(self) -> list[Segment]:
         """The files of the folder, the one first that was used least recently."""

@@ -56,6 +56,8 @@ class Place:
     values: int
     """How many rows it has."""
     entries: bytes
+    rows: bytes | None = None
+    """The table, if it is kept in memory."""
 
     @property
     def length(self) -> int:
@@ -108,7 +110,7 @@ def record_in(file: BinaryIO, at: int, size: int, path: str) -> tuple[bytes, Pla
     if zlib.crc32(zeroed + counts + table) != checksum:
         return None
     after = at + _HEAD.size + len(counts) + len(table)
-    place = Place(path, after - len(table), values, counts)
+    place = Place(path, after - len(table), values, counts, table)
     after += sum(length for _, length, _ in _ROW.iter_unpack(table))
     return None if after > size else (data, place, after)
 

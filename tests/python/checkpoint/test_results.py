@@ -44,6 +44,25 @@ def test_processes_see_what_others_add_later(tmp_path):
     assert second.find(DATA, [A])[0] == {A: b"new"}, "the newest counts"
 
 
+@pytest.mark.parametrize("room", [0, 40, 1 << 20])
+def test_tables_are_read_or_kept_in_memory(tmp_path, monkeypatch, room):
+    monkeypatch.setattr(treemill.checkpoint.results, "_TABLES", room)
+    first, second = Results(tmp_path), Results(tmp_path)
+    for number, key in enumerate((A, B, A)):
+        first.add(DATA, [7], {key: b"%d" % number})
+        first.settle()
+    second.look()
+    for results in (first, second):
+        assert results.find(DATA, [A, B]) == ({A: b"2", B: b"1"}, [7])
+        assert results.find(DATA, [b"c" * 16]) == ({}, [7])
+    for path in tmp_path.glob("*.results"):
+        path.unlink()
+    assert found(tmp_path) == ({}, [])
+    third = Results(tmp_path)
+    third.look()
+    assert third.find(DATA, [A]) == ({}, [])
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The bytes of a segment with two records."""
