@@ -173,9 +173,11 @@ _FIELDS = {
 """The fields that hold sums of weights and of their squares, by a field that the storage has."""
 
 
-def note_fills(histogram: Hist, number: float) -> None:
-    """Notes how many values are in the bins that the histogram has now."""
-    histogram.__dict__[_NOTE] = (float(number), _sums(histogram))
+def note_fills(histogram: Hist, number: float, view: NDArray[Any] | None = None) -> None:
+    """Notes how many values are in the bins that the histogram has now. `view`: these with the flow
+    bins, if the caller has them: to ask for them takes as long as half of making a histogram."""
+    view = histogram.view(flow=True) if view is None else view
+    histogram.__dict__[_NOTE] = (float(number), _sums(view))
 
 
 def fills_of(histogram: Hist) -> float:
@@ -184,9 +186,10 @@ def fills_of(histogram: Hist) -> float:
     something.
     """
     number, sums = histogram.__dict__.get(_NOTE, (0.0, None))
-    if sums == _sums(histogram):
+    view = histogram.view(flow=True)
+    if sums == _sums(view):
         return float(number)
-    weights, squares = _weights(histogram.view(flow=True))
+    weights, squares = _weights(view)
     if squares is None:
         there, numbers = weights != 0, np.abs(weights)
     else:
@@ -217,10 +220,10 @@ def cancelled_of(histogram: Hist) -> tuple[NDArray[np.float64], NDArray[np.float
     return sums  # type: ignore[no-any-return]
 
 
-def _sums(histogram: Hist) -> list[float]:
+def _sums(view: NDArray[Any]) -> list[float]:
     """What the bins hold, in a few numbers: histograms keep their attributes when they are added,
     cut or filled."""
-    return [float(each.sum()) for each in _weights(histogram.view(flow=True)) if each is not None]
+    return [float(each.sum()) for each in _weights(view) if each is not None]
 
 
 def _weights(view: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:

@@ -101,7 +101,7 @@ class BookedHistograms:
         check = partial(_whole, storage=wanted.storage) if is_count else None
         _Filling(bins, fields, check, frees=not sums).fill(view)
         if wanted.weight is not None:
-            note_fills(histogram, bins.fills)
+            note_fills(histogram, bins.fills, view)
             if sums:
                 note_cancelled(histogram, lambda: (bins["sums"], bins["sums_of_squares"]))
         return histogram
