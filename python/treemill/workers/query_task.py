@@ -32,8 +32,8 @@ from .workload import (
     SpanWorkload,
     Turn,
     Workload,
-    go_on,
     opaque,
+    with_core,
 )
 
 if TYPE_CHECKING:
@@ -109,9 +109,13 @@ class QueryWorkload:
         self, spans: Sequence[Span], turn: Turn, partial: _core.Partial | None, control: Control
     ) -> tuple[_core.Partial | None, Ran]:
         """See Workload. The core opens, binds and runs files that need nothing more in one call."""
-        began = monotonic()
-        partial, ran, _ = self.run_plain(spans, turn, partial, control)
-        return go_on(self, spans, turn.after(began), partial, control, ran)
+
+        def run_plain(
+            spans: Sequence[Span], turn: Turn, partial: _core.Partial | None
+        ) -> tuple[_core.Partial | None, Ran]:
+            return self.run_plain(spans, turn, partial, control)[:2]
+
+        return with_core(self, run_plain, spans, turn, partial, control)
 
     def run_plain(
         self, spans: Sequence[Span], turn: Turn, partial: _core.Partial | None, control: Control

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from ..data.columns import Table
 from ..data.rows import CollectedRows, Order, Sink, Store, Stored
 from ..scheduling import FAILED
-from .workload import Bound, Forwarding, Ran, Turn, Workload, go_on
+from .workload import Bound, Forwarding, Ran, Turn, Workload, with_core
 
 if TYPE_CHECKING:
     from treemill import _core
@@ -165,17 +164,22 @@ class CollectingWorkload(Forwarding["_core.Partial"]):
         self, spans: Sequence[Span], turn: Turn, partial: _RowsPartial | None, control: Control
     ) -> tuple[_RowsPartial | None, Ran]:
         """See Workload."""
-        began = monotonic()
-        before = None if partial is None else partial.core
-        core, ran, rows = self._plain.run_plain(spans, turn, before, control)
-        if core is not None:
-            partial = partial or _RowsPartial(core, self._sinks)
-            try:
-                for order, taken in _in_a_row(spans, rows):
-                    partial.take(order, *taken)
-            except Exception:  # the file's own order meets it again
-                return partial, Ran(ended=FAILED)
-        return go_on(self, spans, turn.after(began), partial, control, ran)
+
+        def run_plain(
+            spans: Sequence[Span], turn: Turn, partial: _RowsPartial | None
+        ) -> tuple[_RowsPartial | None, Ran]:
+            before = None if partial is None else partial.core
+            core, ran, rows = self._plain.run_plain(spans, turn, before, control)
+            if core is not None:
+                partial = partial or _RowsPartial(core, self._sinks)
+                try:
+                    for order, taken in _in_a_row(spans, rows):
+                        partial.take(order, *taken)
+                except Exception:  # the file's own order meets it again
+                    return partial, Ran(ended=FAILED)
+            return partial, ran
+
+        return with_core(self, run_plain, spans, turn, partial, control)
 
     def bound(self, file: int) -> Collecting:
         """See Workload."""

@@ -25,10 +25,10 @@ __all__ = [
     "SpanWorkload",
     "Turn",
     "Workload",
-    "go_on",
     "no_entries",
     "one_by_one",
     "opaque",
+    "with_core",
 ]
 
 Span = tuple[int, int, int | None]
@@ -212,20 +212,37 @@ def one_by_one(
     return partial, Ran(tuple(done), reached, FULL if is_full else "")
 
 
-def go_on(
+_REFUSED = 3
+"""So many files in a row that the core leaves to others are the last ones of an order that it is
+given."""
+
+
+def with_core(
     workload: Workload[P],
+    run_plain: Callable[[Sequence[Span], Turn, P | None], tuple[P | None, Ran]],
     spans: Sequence[Span],
     turn: Turn,
     partial: P | None,
     control: Control,
-    ran: Ran,
 ) -> tuple[P | None, Ran]:
-    """Runs one by one what is left of these spans in the turn, if something about the next one is
-    unusual."""
-    if ran.ended != REFUSED:
-        return partial, ran
-    partial, more = one_by_one(workload, spans[len(ran.entries) :], turn, partial, control)
-    return partial, ran.then(more)
+    """The `run_files` of a workload of which the core runs most files by itself, by `run_plain`.
+    A file that the core refuses is run alone, and the core goes on with the next one: often the
+    refused one has told what the core needs for those like it, be it to this worker or to another
+    one."""
+    began, ran, refused = monotonic(), Ran(), 0
+    while True:
+        partial, more = run_plain(spans[len(ran.entries) :], turn.after(began), partial)
+        ran, refused = ran.then(more), 0 if more.entries else refused + 1
+        if more.ended != REFUSED:
+            return partial, ran
+        rest = spans[len(ran.entries) :]
+        some = rest if refused >= _REFUSED else rest[:1]
+        partial, more = one_by_one(workload, some, turn.after(began), partial, control)
+        ran = ran.then(more)
+        is_over = len(ran.entries) == len(spans) or turn.after(began).seconds <= 0
+        is_short = len(more.entries) < len(some) or more.stop < more.entries[-1]
+        if more.ended or is_over or is_short or control.stopped:
+            return partial, ran
 
 
 class Forwarding(Generic[P]):

@@ -129,10 +129,8 @@ def test_defaults_are_those_of_files_one_by_one(
             events.count() if missing.get("y", 0) is None else events.take(text),
         ]
 
-    # Of two workers one may find files that wait for what the other one looks for.
-    found = run(book, workers=1)
+    found = run(book)
     assert len(bound) < FILES // 2
-    assert_same(found, run(book))
     bound.clear()
     assert_same(found, run(book, monkeypatch))
     assert len(set(bound)) == len(files)
@@ -225,7 +223,7 @@ def test_friends_are_those_of_files_one_by_one(
         ]
 
     options = {} if entries is None else {"entries": entries}
-    found = run(book, workers=1, **options)
+    found = run(book, **options)
     assert len(bound) < FILES // 2
     start, stop = entries or (0, TOTAL)
     assert found[0] == 0
@@ -245,7 +243,7 @@ def test_two_friends_and_constants_of_files(core, main, tmp_path, monkeypatch, b
     def book():
         return [events.sum("(b.z - a.z) * number"), events.sum("u + w - 2 * x")]
 
-    found = run(book, workers=1)
+    found = run(book)
     assert found == [(z * (z // EACH)).sum(), 0]
     assert len(bound) < FILES // 2
     with raises(tm.QueryError, about="z"):
