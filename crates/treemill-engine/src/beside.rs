@@ -310,3 +310,6 @@ fn joined(pieces: &[OpenPiece], column: &str, entries: &Range<u64>) -> Result<Ar
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,9 @@
 //! computed.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as treemill_engine;
+
 mod arrow_types;
 mod beside;
 mod bound;
@@ -24,6 +27,12 @@ mod provided;
 mod specification;
 mod stages;
 mod tree_columns;
+
+/// What the tests of the crate's own modules share with those beside it.
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+#[allow(clippy::restriction)]
+mod tables;
 
 pub use beside::{Beside, DefaultColumn, DefaultValue, FriendColumn, Piece};
 pub use bound::Bound;

@@ -331,3 +331,6 @@ fn has_usual_times(identity: &Identity) -> bool {
         .iter()
         .all(|seconds| (0..=LAST_SECOND).contains(&seconds.cast_signed()))
 }
+
+#[cfg(test)]
+mod tests;

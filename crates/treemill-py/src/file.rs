@@ -10,7 +10,6 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 use treemill_engine::Catalog;
 use treemill_read::{Ahead, Counters, ReadError, Reader, Table, stored_bytes};

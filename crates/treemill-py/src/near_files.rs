@@ -16,6 +16,10 @@ pub type Looked<'py> = (
     (Number<'py>, u64, Number<'py>, Number<'py>),
 );
 
+/// What a file was that the core has opened, its entries and the first ones of its clusters, and whether it is known that they are in
+/// their order.
+type Found<'py> = (Looked<'py>, (u64, Bound<'py, PyTuple>), bool);
+
 /// A number of Python's, for it is kept in several places.
 type Number<'py> = Bound<'py, PyInt>;
 
@@ -220,14 +224,8 @@ impl NearFiles {
             .transpose()
     }
 
-    /// What a file was that the core has opened, its entries and the first ones of its clusters, and whether it is known that
-    /// they are in their order; `None` if it has opened none.
-    #[expect(clippy::type_complexity)]
-    fn found<'py>(
-        &self,
-        py: Python<'py>,
-        number: usize,
-    ) -> PyResult<Option<(Looked<'py>, (u64, Bound<'py, PyTuple>), bool)>> {
+    /// What the core has found in a file; `None` if it has not opened it.
+    fn found<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Option<Found<'py>>> {
         let found = self.inner.known(number).map(|found| {
             let clusters = PyTuple::new(py, found.clusters.iter())?;
             let seen = looked(py, &found.identity)?;
@@ -247,21 +245,18 @@ impl NearFiles {
     }
 
     /// Has the pass look at these files, if it has not yet and they are there.
-    #[expect(clippy::needless_pass_by_value)]
     fn look(&self, py: Python<'_>, numbers: Vec<usize>) {
         py.detach(|| self.inner.look(&Local, &numbers));
     }
 
     /// Opens these files, up to the first one that is unusual, or that the pass has seen otherwise. Gives how many. `unordered`: the
     /// title of tables whose entries are in no order.
-    #[expect(clippy::needless_pass_by_value)]
     fn open(&self, py: Python<'_>, numbers: Vec<usize>, unordered: &str) -> usize {
         py.detach(|| self.inner.open(&Local, &numbers, unordered))
     }
 
     /// Which of these files, `None`: of all, are not what the pass has seen of them. `threads`: how many may look at once.
     #[pyo3(signature = (numbers=None, threads=1))]
-    #[expect(clippy::needless_pass_by_value)]
     fn changed(&self, py: Python<'_>, numbers: Option<Vec<usize>>, threads: usize) -> Vec<usize> {
         py.detach(|| self.inner.changed(&Local, numbers.as_deref(), threads))
     }

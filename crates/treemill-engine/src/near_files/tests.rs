@@ -1,0 +1,113 @@
+//! What passes see of files, and which are found to have changed.
+#![allow(clippy::restriction)]
+
+use super::*;
+use std::collections::HashSet;
+
+fn identity(size: u64) -> Identity {
+    Identity {
+        place: [1, 2],
+        size,
+        state: [3, 4, 5, 6],
+    }
+}
+
+fn is(size: u64) -> Is {
+    Is {
+        identity: identity(size),
+        uuid: Some([7; 16]),
+    }
+}
+
+/// Files whose sizes are their numbers, but for some.
+struct Numbered(HashSet<usize>);
+
+impl Files for Numbered {
+    fn open(&self, path: &str) -> Result<Arc<dyn Source>, SourceError> {
+        panic!("{path} is not to be opened")
+    }
+
+    fn identity(&self, path: &str) -> Option<Identity> {
+        self.state(path)
+    }
+
+    fn state(&self, path: &str) -> Option<Identity> {
+        let number: usize = path.parse().unwrap();
+        let is_other = self.0.contains(&number);
+        (!is_other || number % 2 == 0).then(|| identity((number + usize::from(is_other)) as u64))
+    }
+}
+
+fn files(count: usize) -> NearFiles {
+    let table: Arc<str> = "t".into();
+    let place = |number: usize| Place {
+        path: number.to_string(),
+        table: Arc::clone(&table),
+    };
+    NearFiles::new((0..count).map(|number| Some(place(number))).collect())
+}
+
+#[test]
+fn the_first_look_of_a_pass_holds() {
+    let (all, pass) = (files(3), files(3).pinned());
+    assert_eq!(pass.note(1, identity(10)), identity(10));
+    assert_eq!(pass.note(1, identity(11)), identity(10));
+    assert!(!pass.opened(1, is(11)));
+    assert!(pass.opened(1, is(10)));
+    assert_eq!(pass.seen(1).unwrap().uuid, Some([7; 16]));
+    assert_eq!(pass.note(1, identity(11)), identity(10));
+    assert!(pass.seen(1).unwrap().is_open);
+    assert_eq!(pass.all_seen(), [1]);
+    assert_eq!(pass.pinned().seen(1), None, "each pass looks by itself");
+    assert!(
+        all.opened(1, is(10)) && all.opened(1, is(11)),
+        "outside of passes files may change"
+    );
+    assert_eq!(all.seen(1), None);
+}
+
+#[test]
+fn a_pass_that_forgets_a_file_looks_again() {
+    let pass = files(2).pinned();
+    pass.note(0, identity(1));
+    pass.forget(0);
+    assert_eq!(pass.note(0, identity(2)), identity(2));
+}
+
+#[test]
+fn files_that_are_not_there_are_left_out_of_a_look() {
+    let pass = files(6).pinned();
+    pass.look(&Numbered([3].into()), &[1, 2, 3, 9]);
+    assert_eq!(pass.all_seen(), [1, 2]);
+}
+
+#[test]
+fn what_has_changed_is_found_by_any_number_of_threads() {
+    let count = 2 * LOOKED_AT + 10;
+    let pass = files(count).pinned();
+    let all: Vec<usize> = (0..count).collect();
+    pass.look(&Numbered(HashSet::new()), &all);
+    let other = [0, 7, LOOKED_AT, count - 1];
+    let now = Numbered(other.into());
+    for threads in [0, 1, 2, 3, 100] {
+        assert_eq!(pass.changed(&now, None, threads), other);
+        assert_eq!(pass.changed(&now, Some(&all), threads), other);
+        assert_eq!(pass.changed(&now, Some(&[9, 8, 7, 6]), threads), [7]);
+        assert_eq!(
+            pass.changed(&now, Some(&[count + 5]), threads),
+            [0; 0],
+            "never seen"
+        );
+    }
+}
+
+#[test]
+fn a_look_that_panics_says_nothing_of_its_files() {
+    let all: Vec<usize> = (0..3 * LOOKED_AT).collect();
+    let look = |part: &[usize]| {
+        assert!(!part.contains(&LOOKED_AT), "as it is to be");
+        Vec::<usize>::new()
+    };
+    let found = at_once(&all, 3, look, <[usize]>::to_vec);
+    assert_eq!(found, (LOOKED_AT..2 * LOOKED_AT).collect::<Vec<_>>());
+}
