@@ -26,6 +26,9 @@ __all__ = ["Demand", "Grant", "Rules", "Turns", "UserRule", "Withdraw"]
 
 QUANTUM = 0.5
 """Seconds for which a turn lasts at least, if its worker has something to do."""
+ENDING = 2.0
+"""Seconds for which a turn lasts if the rest of its query takes less than `QUANTUM`: a short query
+that had to wait for the turn of its last packet would take several times as long."""
 STARTING = 10.0
 """Seconds for which a worker that has a turn may load what it needs, before the turn counts as
 begun. A turn that was taken away meanwhile would have loaded it for nothing."""
@@ -86,6 +89,10 @@ class Demand(Protocol):
     @property
     def wants_workers(self) -> bool:
         """True if there is work now for a worker more."""
+
+    @property
+    def seconds_left(self) -> float:
+        """How long its workers will take for what none of them has yet; infinity: not known."""
 
     def is_idle(self, worker: int, /) -> bool:
         """True if this worker of it, which has a turn, has nothing to do."""
@@ -498,9 +505,12 @@ class Turns:
         return None if worst is None else worst[1]
 
     def _has_lasted(self, turn: _Turn, query: _Query, now: float) -> bool:
-        first = query.user.rule.priority > turn.query.user.rule.priority
-        is_starting = turn.query.demand.is_starting(turn.worker)
-        return first or now - turn.since >= (STARTING if is_starting else QUANTUM)
+        if query.user.rule.priority > turn.query.user.rule.priority:
+            return True
+        had, demand = now - turn.since, turn.query.demand
+        if demand.is_starting(turn.worker):
+            return had >= STARTING
+        return had >= ENDING or (had >= QUANTUM and demand.seconds_left > QUANTUM)
 
     # Queries that run alone.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Set
+from math import inf
 
 from .entities import Range, Totals
 from .events import Collected, Committed, Packet
@@ -227,6 +228,15 @@ class View(Outcome):
     def is_ending(self) -> bool:
         """True if the query ends early: it is over once workers have answered."""
         return self._state.ending.reason is not None
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the workers that have something to do will take for what none of them has;
+        infinity if no packet is done."""
+        state = self._state
+        working = max(len(state.workers) - len(state.idle), 1)
+        rate = state.rates.total(working)
+        return state.left / rate if rate else (inf if state.left else 0.0)
 
     def wants(self, coming: int = 0) -> bool:
         """True if there is work now for a worker more than are `coming`."""

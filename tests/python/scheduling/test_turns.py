@@ -27,6 +27,7 @@ class Query:
         self.first = self.ended = None
 
     wants_workers = property(lambda self: self.left > 0)
+    seconds_left = property(lambda self: self.left / max(self.at_work, 1))
 
     def is_idle(self, worker):
         return worker in self.idle
@@ -269,6 +270,21 @@ def test_the_time_in_which_a_worker_is_started_does_not_count_unless_it_is_long(
     other.starting.add(0)
     assert turns.decide(4.0 + STARTING, everywhere=True) == []
     assert turns.decide(9.6 + STARTING, everywhere=True) == [Withdraw("other", 0)]
+
+
+def test_a_query_that_is_nearly_done_keeps_its_thread_and_not_for_ever():
+    cluster = Cluster(8, {"p": 1})
+    for user in "bcdefgh":
+        cluster.begin(user, 1e9, 0.25)
+    cluster.run(30.0)
+    queries = [cluster.begin("a", 0.9, 0.3)]
+    cluster.run(30.0)
+    queries.append(cluster.begin("a", 4.0, 0.3))
+    cluster.run(30.0)
+    assert all(each.ended for each in queries)
+    short, long = [each.ended - each.first for each in queries]
+    assert short == pytest.approx(0.9, abs=0.01)
+    assert long > 2 * 7 * 0.5, "it waits for the others twice"
 
 
 @pytest.mark.parametrize("packet", [1.0, 60.0])

@@ -225,6 +225,11 @@ class PassScheduler:
             return False
         return self._packetizer.wants(len(self._awaited)) or self._lost_workers.must_wait
 
+    @property
+    def seconds_left(self) -> float:
+        """How long its workers will take for what none of them has yet."""
+        return self._packetizer.seconds_left
+
     def is_idle(self, worker: int) -> bool:
         """True if the worker has nothing to do."""
         return worker in self._packetizer.idle
