@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import treemill as tm
+from treemill.backends.remembered_partial import HERE
 from treemill.data import source
 from treemill.session import booking_run, known_files, results_folder
 
@@ -140,3 +141,22 @@ def test_a_copy_on_another_host_is_another_file(files, tmp_path):
     assert known_files.is_seen(here, source.state(here, "uuid"))
     assert not known_files.is_seen(here, source.state(copy, "uuid"))
     assert not known_files.is_seen(here, None)
+
+
+def test_sites_and_threads_have_one_memory(cluster, files):
+    with tm.connect({"near": tm.connect(workers=1), "far": cluster}) as session:
+        first = session.run(*booked(files))
+        assert equal(first, fresh(files))
+        assert about(session).parts == 3 * len(files)
+        assert equal(session.run(*booked(files)), first)
+        assert about(session).parts == 0
+    assert equal(tm.run(*booked(files)), first)
+    assert tm.report().remembered.parts == 0
+
+
+def test_a_file_of_which_sites_have_seen_copies_is_another_one(files, tmp_path):
+    here = source.identity(files[0])
+    copy = source.identity(str(shutil.copy2(files[0], tmp_path / "copy.root")))
+    own, other = source.state(here, "uuid"), source.state(copy, "uuid")
+    assert known_files.is_seen(here, [HERE, own])
+    assert not known_files.is_seen(here, [HERE, other])

@@ -275,6 +275,11 @@ class Results(Protocol):
     def take(self) -> Partial | None:
         """The merged partial itself, for the owner of a pass that has ended."""
 
+    @property
+    def seen(self) -> Mapping[str, object] | None:
+        """What the workers of a cluster have seen of files, by their paths, at the end; None: all
+        workers are on this host."""
+
 
 class Pass(ABC):
     """One task's way through the data: workers ask for packets until the packetizer says Finish."""
@@ -389,6 +394,8 @@ class Pool(ABC):
     """Whether passes see to it that they take no more memory than they may."""
     keeps: ClassVar[bool] = False
     """Whether passes keep their commits on disk if they are asked to."""
+    goes_on_in_files: ClassVar[bool] = True
+    """Whether a pass may begin with a part of a file whose size is not known."""
     keeps_results: ClassVar[bool] = False
     """Whether they keep the results of each file, and compute only those that are not kept."""
 

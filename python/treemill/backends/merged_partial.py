@@ -43,6 +43,9 @@ class MergedPartial:
         self._covers: dict[int, list[Range]] = {}
         if covers:
             self._covers = {file: list(ranges) for file, ranges in covers.items()}
+        self.seen: Mapping[str, object] | None = None
+        """What the workers of a cluster have seen of files, by their paths; None: all workers are
+        on this host."""
         self._check = check
         self._given_up = False
         self._broken = False  # a merge has failed half way
@@ -64,6 +67,7 @@ class MergedPartial:
 
     def saw(self, states: Mapping[str, object]) -> None:
         """Notes what the workers of a cluster have seen of files, by their paths."""
+        self.seen = states
 
     def is_disjoint(self) -> bool:
         """True if no two partials had the same entries."""

@@ -26,10 +26,12 @@ from .merged_partial import MergedPartial
 if TYPE_CHECKING:
     from ..checkpoint.results import Record, Results
 
-__all__ = ["Begun", "RememberedPartial", "Remembering", "ResultsWriter", "Sample"]
+__all__ = ["HERE", "Begun", "RememberedPartial", "Remembering", "ResultsWriter", "Sample"]
 
 Rows = Sequence[Sequence[bytes]]
 Seen = Mapping[str, object] | None
+HERE = "here"
+"""What workers of this host have seen of a file, where others are on other hosts."""
 
 
 def added(rows: Rows) -> list[bytes]:
@@ -283,6 +285,7 @@ class RememberedPartial(MergedPartial):
 
     def saw(self, states: Mapping[str, object]) -> None:
         """See MergedPartial."""
+        super().saw(states)
         self.total.seen = states
 
     def keep_open(self, former: Path | None) -> Path | None:

@@ -172,7 +172,15 @@ class BookingRun(Computation[tuple[object, ...]]):
         partial: Any = self._workload.bound(self._first()).partial()
         is_apart = isinstance(partial, PartialByPart)
         (core,) = partial.parts.values() if is_apart else (partial,)
-        found = pieces(self._there, described, chain, titles, core.dumps_each(), self.spans)
+        found = pieces(
+            self._there,
+            described,
+            chain,
+            titles,
+            core.dumps_each(),
+            self.spans,
+            goes_on_in_files=self._pool.goes_on_in_files,
+        )
         if self._pool.outlive and found.remembering.size > _MOST_HELD:
             reason = "the results of all files would take too much memory in the cluster"
             return self._without_memory(planned, described, reason)

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..backends.remembered_partial import HERE
 from ..data import source
 from ..data.entry_ranges import parts_between
 from ..data.foreign import LOCAL_ENTRY, NUMBERING
@@ -202,10 +203,12 @@ def _shared_names(text: bytes) -> frozenset[str]:
 
 
 def is_seen(here: source.Identity, there: object) -> bool:
-    """Whether a worker of a cluster has seen this file, on a disk that hosts share. A copy, which
-    may have been changed by itself, has another inode or other times."""
+    """Whether a worker of a cluster, or each of several, has seen this file, on a disk that hosts
+    share. A copy, which may have been changed by itself, has another inode or other times."""
+    if isinstance(there, list):
+        return all(is_seen(here, each) for each in there)
     if not isinstance(there, source.FileState):
-        return False
+        return there == HERE
     own = source.state(here, None)
     return (own.size, own.place[-1], own.times) == (there.size, there.place[-1], there.times)
 

@@ -55,10 +55,13 @@ def pieces(
     titles: Sequence[str],
     nothing: Sequence[bytes],
     spans: Sequence[Span] | None,
+    *,
+    goes_on_in_files: bool,
 ) -> Pieces:
     """Looks for the results of a pass. `whole`: what it computes. `titles`: of the bookings, by the
     index in it. `nothing`: the partials of no entries, in the same way. `spans`: the parts of files
-    that it goes through, each of which is a file here; None: all files."""
+    that it goes through, each of which is a file here; None: all files. `goes_on_in_files`: whether
+    it may begin with a part of a file."""
     there.look()
     asked = _Asked(whole, chain, there, spans)
     samples = list(_samples(asked, chain))
@@ -71,7 +74,7 @@ def pieces(
         for place, entries in sample.found.entries.items()
     }
     done = {file: sizes[file] for file in range(asked.of.count) if file not in lacking}
-    open_keys = _open_keys(samples, asked, lacking)
+    open_keys = _open_keys(samples, asked, lacking) if goes_on_in_files else {}
     begun = dict(_begun(there, asked, lacking, open_keys))
     remembering = Remembering(
         there,

@@ -17,6 +17,7 @@ from treemill.monitoring.summary import summary
 from treemill.monitoring.text import lines
 from treemill.scheduling import Committed, Coverage, FileSize, Missing, joined
 from treemill.scheduling.leases import Failed, Opened, Part
+from treemill.session import known_files, results_folder
 from treemill.session.session import Session
 from treemill.workers.workload import Forwarding
 
@@ -353,3 +354,22 @@ def test_several_sites_have_one_trace(events, tmp_path, steps, monkeypatch):
     assert told.entries == 30_002
     assert told.ok
     assert list(lines(told))
+
+
+def test_results_of_sites_are_remembered(events, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(results_folder, "_given", [])
+    monkeypatch.setattr(known_files, "_FINE", 0)
+    tm.remember(tmp_path / "results")
+    sites = [tm.connect(workers=1, mode=mode) for mode in ("threads", "processes")]
+    with tm.connect(sites) as session:
+        here = tm.run(bookings(events), remember=False)
+        the_same(session.run(bookings(events)), here)
+        assert session.report.remembered.parts == 3 * len(files)
+        the_same(session.run(bookings(events)), here)
+        assert (session.report.remembered.found, session.report.remembered.parts) == (3, 0)
+        assert session.report.entries == session.report.entries_before > 0
+        more = session.run({**bookings(events), "sum": events.sum("MET_pt")})
+        the_same(more, here)
+        assert session.report.remembered.parts == len(files)
+    the_same(tm.run(bookings(events)), here)
+    assert tm.report().remembered.parts == 0

@@ -126,6 +126,11 @@ class FetchedResult:
         """See Results."""
         return None if self._final is None else self._final.take()
 
+    @property
+    def seen(self) -> Mapping[str, object] | None:
+        """See MergedPartial: what workers had seen at the end."""
+        return {} if self._final is None else self._final.seen or {}
+
     def kept(self) -> tuple[bytes, Ranges] | None:
         """See MergedPartial. None too if something has changed meanwhile: the next time it may
         not.

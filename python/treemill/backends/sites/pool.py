@@ -31,6 +31,7 @@ from ...scheduling.leases import Grant, Leasing, Reach, TakeBack, Upward
 from ...workers.workload import Partial
 from ..base import Heartbeat, PassStatus, Pool, Request, log_of
 from ..coordinated_pass import CoordinatedPass
+from ..remembered_partial import HERE
 from .site import Site, SiteCounts
 
 __all__ = ["FederatedPass", "FederatedPool", "LocatedFiles"]
@@ -105,6 +106,8 @@ class FederatedPool(Pool):
     kind = "workers of several sites"
     remembers = False
     keeps = True
+    keeps_results = True
+    goes_on_in_files = False
     sizing = Sizing()
     """This has no effect: sites size their packets themselves."""
 
@@ -181,6 +184,9 @@ class FederatedPass(CoordinatedPass):
         self.workers = pool.size
         self._counts = SiteCounts()
         self._counted = request.served is not None
+        self._seen: dict[str, list[object]] = {}
+        """What workers have seen of files, by their paths, if some are on other hosts."""
+        self._several_hosts = any(each.outlive for each in pool.sites.values())
         self._located = LocatedFiles(request)
         whole = replaced(request, addresses=self._located.addresses, locate=self._located.locate)
         self._sites = {
@@ -199,7 +205,7 @@ class FederatedPass(CoordinatedPass):
             else checkpointing.with_sizes_of_begun(request.files)
         )
         workload = request.task.workload(0)
-        paths = [workload.place(file)[0] for file in range(len(files))]
+        paths = self._paths = [workload.place(file)[0] for file in range(len(files))]
         addresses = request.addresses()
         reaches = [pool.reach(addresses.get(n, (path,))) for n, path in enumerate(paths)]
         scheduler = LeaseScheduler(
@@ -260,10 +266,14 @@ class FederatedPass(CoordinatedPass):
         self._send_event(Tick())
 
     def _receive(
-        self, messages: Sequence[Upward], handed_up: Partial | None, leased: LeasedTrace | None
+        self,
+        messages: Sequence[Upward],
+        handed_up: Partial | None,
+        seen: Mapping[str, object] | None,
+        leased: LeasedTrace | None,
     ) -> None:
-        """Handles the messages of one site, with the partial of the one that is Committed, and the
-        trace of the pass that has made it."""
+        """Handles the messages of one site, with the partial of the one that is Committed, what its
+        workers have seen of files, and the trace of the pass that has made it."""
         if leased is not None:
             with self._lock:
                 self._keep(leased)
@@ -271,10 +281,25 @@ class FederatedPass(CoordinatedPass):
             if not isinstance(message, Committed):
                 self._send_event(message)
             elif handed_up is not None:
+                if self._several_hosts:
+                    self._note(message, seen)
                 try:
                     self._commit(message.worker, partial(_same, handed_up), message.ranges)
                 except BaseException as error:  # what was merged holds a part of this one
                     self._crash(error)
+
+    def _note(self, message: Committed, seen: Mapping[str, object] | None) -> None:
+        """Notes what a site has seen of files. All sites that have read a file must have seen the
+        same of it."""
+        if seen is None:
+            seen = {self._paths[file]: HERE for file, *_ in message.ranges}
+        with self._lock:
+            for path, state in seen.items():
+                states = self._seen.setdefault(path, [])
+                if state not in states:
+                    states.append(state)
+            noted = {path: [*states] for path, states in self._seen.items()}
+        self._merged.saw(noted)
 
     def _keep(self, leased: LeasedTrace) -> None:
         self._leased.append(leased)

@@ -190,7 +190,8 @@ def _located(
 _LOOK = 0.5
 """Seconds between two looks whether something should be taken back for another site."""
 
-Tell = Callable[[Sequence[Upward], "Partial | None", "LeasedTrace | None"], None]
+Seen = Mapping[str, object] | None
+Tell = Callable[[Sequence[Upward], "Partial | None", Seen, "LeasedTrace | None"], None]
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,7 @@ class _Outcome:
     """What a pass has left at its end."""
 
     partial: Partial | None
+    seen: Seen
     coverage: Coverage
     error: BaseException | None
     began: float
@@ -218,7 +220,8 @@ class Site:
         counts: SiteCounts,
     ) -> None:
         """`request`: for the pass of all sites. `tell` takes messages to the scheduler of leases,
-        with the partial that they are about and the trace of the pass that has made it. `look` is
+        with the partial that they are about, what its workers have seen of files, if they may be on
+        other hosts, and the trace of the pass that has made it. `look` is
         called now and then. `counts` hears of passes."""
         self.number = number
         self.name = name
@@ -271,7 +274,7 @@ class Site:
 
     def _work(self) -> None:
         try:
-            self._send_up([SiteJoined(self.number, self.name)], None, None)
+            self._send_up([SiteJoined(self.number, self.name)], None, None, None)
             self._ask()
             while not isinstance(item := self._next(), Finish):
                 if item is None:
@@ -284,7 +287,7 @@ class Site:
                     self._ask()
         except BaseException as error:
             self.lost = error
-            self._send_up([WorkerLost(self.number, f"{self.name}: {error}")], None, None)
+            self._send_up([WorkerLost(self.number, f"{self.name}: {error}")], None, None, None)
 
     def _next(self) -> Downward | _Outcome | None:
         try:
@@ -299,18 +302,18 @@ class Site:
             self._asked = False
             self._waiting += item.parts
         elif isinstance(item, TakeBack):
-            self._send_up([Returned(self.number, tuple(self._back(item)))], None, None)
+            self._send_up([Returned(self.number, tuple(self._back(item)))], None, None, None)
         elif isinstance(item, Halt):
             self._halted = True
             if self._running is None:
-                self._send_up([Ended(self.number)], None, None)
+                self._send_up([Ended(self.number)], None, None, None)
             else:
                 self._running.stop("the query was ended")
 
     def _ask(self) -> None:
         if not self._asked and not self._halted:
             self._asked = True
-            self._send_up([self._standing(), Asked(self.number)], None, None)
+            self._send_up([self._standing(), Asked(self.number)], None, None, None)
 
     def _standing(self) -> Standing:
         left = size_of(self._waiting, self._mean)
@@ -344,8 +347,8 @@ class Site:
         """Called on any thread: the pass drops what it has merged afterwards."""
         status = ended.status()
         trace = status.trace if self._request.trace else None
-        partial, coverage = ended.merged.take(), ended.coverage()
-        self._inbox.put(_Outcome(partial, coverage, status.error, status.began, trace))
+        partial, seen, coverage = ended.merged.take(), ended.merged.seen, ended.coverage()
+        self._inbox.put(_Outcome(partial, seen, coverage, status.error, status.began, trace))
 
     def _ended(self, outcome: _Outcome) -> None:
         with self._lock:
@@ -355,7 +358,7 @@ class Site:
         self._counts.ends(self.number)
         leased = self._leased(outcome)
         if outcome.error is not None:
-            self._send_up([], None, leased)
+            self._send_up([], None, None, leased)
             raise outcome.error
         entries, seconds = outcome.coverage.entries, max(monotonic() - self._began, 1e-3)
         if entries:
@@ -366,7 +369,7 @@ class Site:
         self._parts = []
         if self._halted:
             messages.append(Ended(self.number))
-        self._send_up([*messages, self._standing()], outcome.partial, leased)
+        self._send_up([*messages, self._standing()], outcome.partial, outcome.seen, leased)
 
     def _leased(self, outcome: _Outcome) -> LeasedTrace | None:
         if outcome.trace is None:
