@@ -11,7 +11,10 @@ import treemill as tm
 import uproot
 from hypothesis import given
 from hypothesis import strategies as st
+from treemill.checkpoint.results import Results
+from treemill.data.chain import Chain
 from treemill.session import results_folder
+from treemill.workers.query_task import QueryWorkload
 
 from tests.python.session.test_remember import same, settled
 from tests.random_search import examples
@@ -282,26 +285,29 @@ def test_lists_of_entries_count_by_the_entries_of_each_part(tmp_path, session):
     assert "sum(x): from memory" in explained
 
 
-def test_a_friend_that_changes_while_it_is_read_leaves_nothing(tmp_path):
-    files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(2)]
+def test_a_friend_that_changes_while_it_is_read_is_not_kept(tmp_path, monkeypatch):
+    file = write(tmp_path / "file.root", 20, 0, x="f8")
     score = write(tmp_path / "score.root", 20, 1, score="f8")
     other = write(tmp_path / "other.root", 20, 2, score="f8")
+    kept = []
+    monkeypatch.setattr(QueryWorkload, "changed", lambda self, file: None)
+    monkeypatch.setattr(Chain, "changed", lambda self, files=None: None)  # of workers' own looks
+    monkeypatch.setattr(Results, "add", lambda self, data, entries, values: kept.extend(entries))
     tm.remember(tmp_path / "results")
+
+    events = tm.dataset(file, "Events").add_friend(tm.dataset(score, "Events"), "bdt")
 
     def replaced(values):
         if os.path.exists(other):
             os.replace(other, score)
         return values
 
-    def book(function):
-        events = tm.dataset(files, "Events").add_friend(tm.dataset(score, "Events"), "bdt")
-        return events.define("y", function, columns="score").max("y")
-
-    with pytest.raises(tm.ChangedError):
-        tm.run(book(replaced))
-    settled(score)
-    fresh = tm.run(book(lambda values: values), remember=False)
-    assert tm.run(book(replaced)) == fresh
+    tm.run(events.sum("score"))
+    assert kept == [20], "it has not changed"
+    kept.clear()
+    replacing = events.define("y", replaced, columns="score")
+    tm.run(replacing.max("y"), events.max("score"))
+    assert kept == [], "it is looked at once more before it is kept"
 
 
 class Analysis:
