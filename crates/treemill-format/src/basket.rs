@@ -46,13 +46,14 @@ impl<'a> Fields<'a> {
         read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
     ) -> Result<T> {
         let at = self.0.position();
-        read(&mut self.0).map_err(|_| malformed(format!("basket's key ends before its {what}"), at))
+        read(&mut self.0)
+            .map_err(|_| malformed(format!("the basket's key ends before its {what}"), at))
     }
 
     fn size(&mut self, what: &str) -> Result<usize> {
         let at = self.0.position();
         let value = self.field(what, Reader::i32)?;
-        usize::try_from(value).map_err(|_| malformed(format!("basket's {what} is {value}"), at))
+        usize::try_from(value).map_err(|_| malformed(format!("the basket's {what} is {value}"), at))
     }
 
     fn skip(&mut self, n: usize, what: &str) -> Result<()> {
@@ -76,7 +77,7 @@ impl BasketHeader {
         let key_at = cursor.0.position();
         let key_len = cursor.field("fKeylen", Reader::i16)?;
         let key_len = usize::try_from(key_len)
-            .map_err(|_| malformed(format!("basket's fKeylen is {key_len}"), key_at))?;
+            .map_err(|_| malformed(format!("the basket's fKeylen is {key_len}"), key_at))?;
         cursor.skip(2, "cycle")?;
         // Keys written beyond 2 GB have 8-byte seeks, and say so by a version above 1000.
         cursor.skip(if key_version > 1000 { 16 } else { 8 }, "seeks")?;
@@ -92,7 +93,7 @@ impl BasketHeader {
             const GENERATE_OFFSET_MAP: u8 = 1;
             if features & !GENERATE_OFFSET_MAP != 0 {
                 return Err(unsupported(format!(
-                    "basket with I/O features {features:#04x}"
+                    "a basket with I/O features {features:#04x}"
                 )));
             }
             generated_offsets = features & GENERATE_OFFSET_MAP != 0;
@@ -103,7 +104,7 @@ impl BasketHeader {
         cursor.skip(1, "flag")?;
         if cursor.0.position() > key_len || key_len > record_len {
             return Err(malformed(
-                format!("basket's fKeylen is {key_len} in a record of {record_len} bytes"),
+                format!("the basket's fKeylen is {key_len} in a record of {record_len} bytes"),
                 key_at,
             ));
         }
@@ -112,8 +113,8 @@ impl BasketHeader {
             _ => {
                 return Err(malformed(
                     format!(
-                        "basket's fLast is {last} where its key has {key_len} bytes and its \
-                         payload {uncompressed_len}"
+                        "the basket's fLast is {last} where its key has {key_len} bytes and its \
+                         payload {uncompressed_len} bytes"
                     ),
                     last_at,
                 ));
@@ -137,7 +138,7 @@ impl BasketHeader {
         payload.get(..self.data_end).ok_or_else(|| {
             malformed(
                 format!(
-                    "basket's payload is shorter than its data of {} bytes",
+                    "the basket's payload is shorter than its data of {} bytes",
                     self.data_end
                 ),
                 payload.len(),
@@ -172,7 +173,7 @@ impl BasketHeader {
         if stored != self.entries && stored != self.entries.saturating_add(1) {
             return Err(malformed(
                 format!(
-                    "basket of {} entries has {count} entry offsets",
+                    "the basket of {} entries has {count} entry offsets",
                     self.entries
                 ),
                 count_at,
@@ -181,7 +182,7 @@ impl BasketHeader {
         let Some((stored_offsets, after)) = offsets.split_at_checked(stored.saturating_mul(4))
         else {
             return Err(malformed(
-                format!("basket's {count} entry offsets are cut short"),
+                format!("the basket's {count} entry offsets are cut short"),
                 count_at,
             ));
         };
@@ -205,7 +206,7 @@ impl BasketHeader {
         let (Ok(key_len), Ok(data_end)) =
             (u32::try_from(self.key_len), u32::try_from(self.data_end))
         else {
-            return Err(malformed("basket is longer than 4 GB", 0));
+            return Err(malformed("the basket is longer than 4 GB", 0));
         };
         let (stored, _) = payload.stored_offsets.as_chunks::<4>();
         let stored = stored.iter().map(|&b| u32::from_be_bytes(b));
@@ -226,7 +227,7 @@ impl BasketHeader {
         // Offsets below the key wrap to huge numbers, and are found here as not ascending.
         if !ascending(starts) {
             return Err(malformed(
-                "basket's entry offsets do not ascend within its data",
+                "the basket's entry offsets do not ascend within its data",
                 self.data_end,
             ));
         }
@@ -245,7 +246,7 @@ fn displacements(after: &[u8], entries: usize, at: usize) -> Result<()> {
         return Ok(());
     }
     Err(malformed(
-        format!("basket of {entries} entries has {count} displacements"),
+        format!("the basket of {entries} entries has {count} displacements"),
         at,
     ))
 }

@@ -31,7 +31,7 @@ pub(crate) fn baskets(
         }
         if object.class != b"TBasket" {
             return Err(malformed(
-                "something else where a basket is expected",
+                "an object in a list of baskets is not a basket",
                 object.start,
             ));
         }
@@ -91,7 +91,10 @@ fn basket(r: &mut Reader, first: u64) -> Result<Option<EmbeddedBasket>> {
     // The buffer begins with a copy of the key, from which offsets count.
     let Some(data) = buffer.get(key.key_len..last) else {
         return Err(malformed(
-            format!("a basket of {last} bytes with a key of {}", key.key_len),
+            format!(
+                "a basket of {last} bytes has a key of {} bytes",
+                key.key_len
+            ),
             start,
         ));
     };
@@ -128,10 +131,7 @@ fn rebase(
 ) -> Result<Vec<u32>> {
     let wrong = || {
         malformed(
-            format!(
-                "a basket of {entries} entries with {} offsets",
-                stored.len()
-            ),
+            format!("a basket of {entries} entries has {} offsets", stored.len()),
             at,
         )
     };

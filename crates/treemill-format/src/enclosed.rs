@@ -50,7 +50,7 @@ pub(crate) fn object<'a, T>(
             let body = body(&mut inner, expected)?;
             if !inner.is_empty() {
                 return Err(malformed(
-                    "an object ends before its pointer's byte count",
+                    "an object ends before its pointer's byte count says",
                     0,
                 ));
             }

@@ -12,7 +12,7 @@ pub enum FormatError {
         at: u64,
     },
     /// The file ends before what it says that it has.
-    #[error("truncated: {what} at byte {at}")]
+    #[error("the file is truncated: {what} at byte {at}")]
     Truncated {
         /// What lies beyond the end.
         what: String,
@@ -20,9 +20,9 @@ pub enum FormatError {
         at: u64,
     },
     /// The bytes may be right, but this version cannot read them.
-    #[error("{what}")]
+    #[error("treemill cannot read {what}")]
     Unsupported {
-        /// The feature or C++ type, by name.
+        /// The feature or C++ type, by name: what follows "treemill cannot read".
         what: String,
     },
 }
@@ -66,7 +66,7 @@ pub(crate) fn truncated(what: String, at: usize) -> FormatError {
     }
 }
 
-/// `FormatError::Unsupported` by name.
+/// `FormatError::Unsupported` by name: `what` is a noun with what belongs to it, as "objects of class A".
 pub(crate) fn unsupported(what: impl Into<String>) -> FormatError {
     FormatError::Unsupported { what: what.into() }
 }

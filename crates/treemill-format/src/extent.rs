@@ -15,7 +15,7 @@ pub(crate) fn check(entries: u64, branches: &[Branch]) -> Result<()> {
     let held = branches.iter().filter_map(end).max();
     match held {
         Some(held) if held < entries => Err(malformed(
-            format!("a tree of {entries} entries, of which its baskets hold {held}"),
+            format!("the tree announces {entries} entries, and its baskets hold {held}"),
             0,
         )),
         _ => Ok(()),
@@ -37,7 +37,7 @@ pub(crate) fn of_basket(first: u64, last: u64, at: usize) -> Result<Range<u64>> 
     match last.checked_sub(first) {
         Some(..=BASKET_ENTRIES) => Ok(first..last),
         _ => Err(malformed(
-            format!("a basket for entries {first} to {last}"),
+            format!("a basket claims entries {first} to {last}, which no basket can hold"),
             at,
         )),
     }

@@ -76,7 +76,7 @@ pub fn class<'a>(body: &mut &'a [u8]) -> Result<Option<&'a [u8]>> {
         NEW_CLASS => {
             let name = body.split(|byte| *byte == 0).next().unwrap_or_default();
             let Some(rest) = body.get(name.len().saturating_add(1)..) else {
-                return Err(malformed("a class's name without end", 0));
+                return Err(malformed("a class's name has no end", 0));
             };
             *body = rest;
             Ok(Some(name))
@@ -104,7 +104,7 @@ pub fn front<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     let left = bytes.len();
-    front(bytes).ok_or_else(|| malformed(format!("{N} bytes expected, {left} left"), 0))
+    front(bytes).ok_or_else(|| malformed(format!("{N} bytes are needed where {left} are left"), 0))
 }
 
 /// The bytes that a byte count announces; `bytes` are moved past them.
@@ -113,7 +113,7 @@ fn counted<'a>(bytes: &mut &'a [u8], count: u32) -> Result<&'a [u8]> {
     let Some((body, rest)) = bytes.split_at_checked(len) else {
         let left = bytes.len();
         return Err(malformed(
-            format!("an object of {len} bytes where {left} are left"),
+            format!("an object announces {len} bytes where {left} are left"),
             0,
         ));
     };

@@ -44,11 +44,11 @@ impl FileHeader {
         match r.take(4) {
             Ok(b"root") => {}
             Ok(other) if other.starts_with(b"PK") => {
-                return Err(unsupported("ZIP archive of ROOT files"));
+                return Err(unsupported("a ZIP archive of ROOT files"));
             }
             _ => {
                 return Err(malformed(
-                    "not a ROOT file: it does not begin with 'root'",
+                    "this is not a ROOT file: it does not begin with 'root'",
                     0,
                 ));
             }
@@ -177,7 +177,8 @@ mod tests {
         let cut = FileHeader::parse(&header(false), 5_100).unwrap_err();
         assert_eq!(cut.kind(), FormatErrorKind::Truncated);
         assert!(
-            cut.to_string().starts_with("truncated: the streamer info"),
+            cut.to_string()
+                .starts_with("the file is truncated: the streamer info"),
             "{cut}"
         );
         assert!(FileHeader::parse(&header(false)[..40], 5_400).is_err());

@@ -130,7 +130,7 @@ pub(crate) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -
                 .get(..NAME_LENGTH.min(branch.file.len()))
                 .unwrap_or_default(),
         );
-        interpretation.layout = unsupported(format!("its baskets are in another file, {file}"));
+        interpretation.layout = unsupported(format!("baskets that are in another file, {file}"));
     }
     interpretation
 }

@@ -57,7 +57,9 @@ impl Key {
             (u64::try_from(record_bytes), usize::try_from(object_bytes))
         else {
             return Err(malformed(
-                format!("a key of {record_bytes} bytes for an object of {object_bytes}"),
+                format!(
+                    "a key announces a record of {record_bytes} bytes with an object of {object_bytes}"
+                ),
                 start,
             ));
         };

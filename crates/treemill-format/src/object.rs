@@ -49,7 +49,10 @@ fn end_of(r: &Reader, count: u32, start: usize) -> Result<usize> {
         .filter(|&end| end <= r.bytes().len())
         .ok_or_else(|| {
             malformed(
-                format!("an object of {count} bytes, {} left", r.remaining()),
+                format!(
+                    "an object announces {count} bytes where {} are left",
+                    r.remaining()
+                ),
                 start,
             )
         })
@@ -164,7 +167,7 @@ fn referred(tag: u32, key_len: usize, at: usize) -> Result<usize> {
     tag.checked_sub(MAP_OFFSET)
         .and_then(|tag| usize::try_from(tag).ok())
         .and_then(|tag| tag.checked_sub(key_len))
-        .ok_or_else(|| malformed(format!("a reference to {tag}, which is no object"), at))
+        .ok_or_else(|| malformed(format!("a reference names {tag}, which is no object"), at))
 }
 
 /// The class name after the kNewClassTag that a class reference names. Looking there instead of
@@ -173,7 +176,10 @@ fn class_at<'a>(r: &Reader<'a>, at: usize) -> Result<&'a [u8]> {
     let mut there = Reader::at(r.bytes(), at);
     match there.u32() {
         Ok(NEW_CLASS) => there.c_string(),
-        _ => Err(malformed("a reference to a class that is not there", at)),
+        _ => Err(malformed(
+            "a reference names a class that does not exist",
+            at,
+        )),
     }
 }
 
@@ -202,7 +208,7 @@ fn referenced<'a>(bytes: &'a [u8], at: usize, key_len: usize) -> Result<Inline<'
     match pointer(&mut r, key_len)? {
         Pointer::Object(object) => Ok(object),
         _ => Err(malformed(
-            "a reference to something that is not an object",
+            "a reference names something that is not an object",
             at,
         )),
     }

@@ -146,7 +146,9 @@ impl<'i> Programs<'i> {
         };
         let head = header(r)?;
         if head.memberwise {
-            return Err(unsupported(format!("{class} stored member by member")));
+            return Err(unsupported(format!(
+                "objects of class {class} that are stored member by member"
+            )));
         }
         let mut program = self.program(class, i32::from(head.version))?;
         if let (Some(builtin), Some(end)) = (&program.otherwise, head.end)
@@ -211,7 +213,7 @@ impl<'i> Programs<'i> {
             (None, Some(builtin)) => Ok(compile(&builtin)),
             (Some(info), Some(builtin)) => Ok(compile(info).or(compile(&builtin))),
             (None, None) => Err(unsupported(format!(
-                "{class} version {version}, which the file does not describe"
+                "version {version} of class {class}, which the file does not describe"
             ))),
         }
     }
@@ -280,7 +282,7 @@ impl Op {
         if let Some(counter) = self.counter.and_then(|counter| counters.get_mut(counter)) {
             let value = integer(&mut Reader::at(r.bytes(), start), field.code)?;
             *counter = usize::try_from(value)
-                .map_err(|_| malformed(format!("a count of {value}"), start))?;
+                .map_err(|_| malformed(format!("a count is {value}"), start))?;
         }
         Ok(field)
     }

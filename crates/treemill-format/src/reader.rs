@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
     pub fn close(&mut self, end: usize) -> Result<()> {
         if end < self.at {
             return Err(malformed(
-                format!("an object that ends at {end}, before its members do"),
+                format!("an object ends at byte {end}, before its members do"),
                 self.at,
             ));
         }
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
                 Ok(bytes)
             }
             None => Err(malformed(
-                format!("{n} bytes expected, {} left", self.remaining()),
+                format!("{n} bytes are needed where {} are left", self.remaining()),
                 self.at,
             )),
         }
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
                 Ok(*chunk)
             }
             None => Err(malformed(
-                format!("{N} bytes expected, {} left", self.remaining()),
+                format!("{N} bytes are needed where {} are left", self.remaining()),
                 self.at,
             )),
         }
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
     pub fn count(&mut self) -> Result<usize> {
         let at = self.at;
         let n = self.i32()?;
-        usize::try_from(n).map_err(|_| malformed(format!("a count of {n}"), at))
+        usize::try_from(n).map_err(|_| malformed(format!("a count is {n}"), at))
     }
 
     /// A TString: one length byte (255: an i32 length follows), then the bytes.
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
     pub fn c_string(&mut self) -> Result<&'a [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let Some(n) = rest.iter().position(|&b| b == 0) else {
-            return Err(malformed("a string without end", self.at));
+            return Err(malformed("a string has no end", self.at));
         };
         let string = self.take(n)?;
         self.skip(1)?;

@@ -164,7 +164,7 @@ impl<'a, 'i> Branches<'a, 'i> {
     fn take(&mut self, bytes: usize, at: usize) -> Result<()> {
         self.taken = self.taken.saturating_add(bytes);
         if self.taken > self.bytes.len() {
-            return Err(malformed("objects that overlap", at));
+            return Err(malformed("objects overlap", at));
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl<'a, 'i> Branches<'a, 'i> {
         let index = self.tree.branches.len();
         if self.tree.branch_at.insert(object.start, index).is_some() {
             return Err(malformed(
-                "a branch that is its own sub-branch or listed twice",
+                "a branch is its own sub-branch or is listed twice",
                 object.start,
             ));
         }
@@ -208,7 +208,10 @@ impl<'a, 'i> Branches<'a, 'i> {
             .filter(|class| class.starts_with("TBranch"))
             .ok_or_else(|| {
                 malformed(
-                    format!("{} where a branch is expected", text(object.class)),
+                    format!(
+                        "a list of branches has an object of class {}",
+                        text(object.class)
+                    ),
                     object.start,
                 )
             })?;
@@ -258,7 +261,7 @@ impl<'a, 'i> Branches<'a, 'i> {
             self.tree.leaves.push(leaf);
             self.tree.owners.push(owner);
             if self.tree.leaf_at.insert(object.start, index).is_some() {
-                return Err(malformed("a leaf that is listed twice", object.start));
+                return Err(malformed("a leaf is listed twice", object.start));
             }
             indices.push(index);
         }
@@ -327,7 +330,7 @@ fn baskets(fields: &Fields, end: u64) -> Result<Vec<BasketRef>> {
             u64::try_from(size),
         ) else {
             return Err(malformed(
-                format!("a basket of {size} bytes at {seek} for entries {first} to {last}"),
+                format!("a basket announces {size} bytes at {seek} for entries {first} to {last}"),
                 at,
             ));
         };

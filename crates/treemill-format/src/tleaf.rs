@@ -49,7 +49,10 @@ impl<'i> Leaves<'i> {
             .filter(|class| class.starts_with("TLeaf"))
             .ok_or_else(|| {
                 malformed(
-                    format!("{} where a leaf is expected", text(object.class)),
+                    format!(
+                        "a list of leaves has an object of class {}",
+                        text(object.class)
+                    ),
                     object.start,
                 )
             })?;

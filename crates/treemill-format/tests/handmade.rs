@@ -145,7 +145,7 @@ fn a_tree_has_as_many_entries_as_some_branch_holds() {
     let stored = vec![(0, 1000, 50)];
     for entries in [11, 1 << 31, 1 << 41] {
         let error = claims(entries, stored.clone(), Vec::new()).unwrap_err();
-        let expected = format!("a tree of {entries} entries, of which its baskets hold 10");
+        let expected = format!("the tree announces {entries} entries, and its baskets hold 10");
         assert!(error.to_string().contains(&expected), "{error}");
         let open = vec![basket(10, &[0; 40], None)];
         assert!(claims(entries, Vec::new(), open).is_err());
@@ -251,7 +251,7 @@ fn unknown_versions_and_classes_are_named() {
     let Err(FormatError::Unsupported { what }) = parse(&newer) else {
         panic!("unsupported")
     };
-    assert!(what.contains("TTree version 99"), "{what}");
+    assert!(what.contains("version 99 of class TTree"), "{what}");
     let odd = one_leaf(leaf("TLeafQ", "q", "q", 1, false, &NULL), 0);
     let record = tree(
         "t",

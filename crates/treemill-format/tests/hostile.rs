@@ -41,8 +41,8 @@ fn check(what: &str, record: &[u8], read: impl FnOnce(&[u8]) -> Option<FormatErr
     let error = error.map(|error| error.to_string()).unwrap_or_default();
     assert!(
         error.contains("before its members do")
-            || error.contains("bytes expected")
-            || error.contains("an object of"),
+            || error.contains("bytes are needed")
+            || error.contains("an object announces"),
         "{what}: {error}"
     );
 }

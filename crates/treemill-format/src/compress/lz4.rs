@@ -11,7 +11,7 @@ impl Lz4 {
     /// Fills `target` from `body`; says what is wrong if it cannot.
     pub(super) fn decompress(&mut self, body: &[u8], target: &mut [u8]) -> Result<(), String> {
         let Some((&checksum, data)) = body.split_first_chunk::<8>() else {
-            return Err("lz4 block is shorter than its checksum".to_owned());
+            return Err("the lz4 block is shorter than its checksum".to_owned());
         };
         if xxh64(data, 0) != u64::from_be_bytes(checksum) {
             return Err("lz4 block's checksum is wrong".to_owned());
@@ -20,8 +20,11 @@ impl Lz4 {
         let size = i32::try_from(target.len()).map_err(|e| e.to_string())?;
         match lz4::block::decompress_to_buffer(data, Some(size), target) {
             Ok(n) if n == target.len() => Ok(()),
-            Ok(n) => Err(format!("lz4 block holds {n} bytes, not {}", target.len())),
-            Err(_) => Err("lz4 block is damaged".to_owned()),
+            Ok(n) => Err(format!(
+                "the lz4 block holds {n} bytes, not {}",
+                target.len()
+            )),
+            Err(_) => Err("the lz4 block is damaged".to_owned()),
         }
     }
 }

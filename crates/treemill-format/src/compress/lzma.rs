@@ -30,14 +30,17 @@ impl Lzma {
                 .map_err(in_words)?;
             let (read_now, written_now) = (stream.total_in(), stream.total_out());
             if written_now > target.len() as u64 {
-                return Err(format!("lzma block holds more than {} bytes", target.len()));
+                return Err(format!(
+                    "the lzma block holds more than {} bytes",
+                    target.len()
+                ));
             }
             if matches!(status, Status::StreamEnd) {
                 if written_now == target.len() as u64 {
                     return Ok(());
                 }
                 return Err(format!(
-                    "lzma block holds {written_now} bytes, not {}",
+                    "the lzma block holds {written_now} bytes, not {}",
                     target.len()
                 ));
             }
@@ -54,7 +57,7 @@ fn rest(bytes: &[u8], from: u64) -> Option<&[u8]> {
 
 fn in_words(error: Error) -> String {
     match error {
-        Error::MemLimit => format!("lzma block asks for more than {LZMA_MEMORY} bytes"),
-        other => format!("lzma block: {other}"),
+        Error::MemLimit => format!("the lzma block asks for more than {LZMA_MEMORY} bytes"),
+        other => format!("lzma cannot decompress the block: {other}"),
     }
 }

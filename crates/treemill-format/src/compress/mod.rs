@@ -56,7 +56,7 @@ impl<'a> Block<'a> {
         let Some((&[t0, t1, _method, c0, c1, c2, u0, u1, u2], after)) =
             bytes.split_first_chunk::<BLOCK_HEADER>()
         else {
-            return Err(malformed("compressed block's header is cut short", at));
+            return Err(malformed("a compressed block's header is cut short", at));
         };
         let tag = [t0, t1];
         let Some(&(_, codec, ratio)) = CODECS.iter().find(|(known, ..)| **known == tag) else {
@@ -66,7 +66,9 @@ impl<'a> Block<'a> {
         let uncompressed = u32::from_le_bytes([u0, u1, u2, 0]) as usize;
         if uncompressed > compressed.saturating_mul(ratio) {
             return Err(malformed(
-                format!("a block of {compressed} bytes cannot hold the {uncompressed} announced"),
+                format!(
+                    "a block of {compressed} bytes cannot hold the {uncompressed} bytes that it announces"
+                ),
                 at,
             ));
         }

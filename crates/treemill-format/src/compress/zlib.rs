@@ -57,10 +57,10 @@ fn unframed(body: &[u8]) -> Option<&[u8]> {
 fn filled(found: Result<usize, DecompressionError>, what: &str, len: usize) -> Result<(), String> {
     match found {
         Ok(n) if n == len => Ok(()),
-        Ok(n) => Err(format!("{what} block holds {n} bytes, not {len}")),
-        Err(DecompressionError::BadData) => Err(format!("{what} block is damaged")),
+        Ok(n) => Err(format!("the {what} block holds {n} bytes, not {len}")),
+        Err(DecompressionError::BadData) => Err(format!("the {what} block is damaged")),
         Err(DecompressionError::InsufficientSpace) => {
-            Err(format!("{what} block holds more than {len} bytes"))
+            Err(format!("the {what} block holds more than {len} bytes"))
         }
     }
 }

@@ -40,7 +40,10 @@ impl Zstd {
         }
         match context.decompress(target, body) {
             Ok(n) if n == target.len() => Ok(n),
-            Ok(n) => Err(format!("zstd block holds {n} bytes, not {}", target.len())),
+            Ok(n) => Err(format!(
+                "the zstd block holds {n} bytes, not {}",
+                target.len()
+            )),
             Err(code) => Err(in_words(code)),
         }
     }
@@ -83,5 +86,8 @@ fn front(context: &mut DCtx<'_>, body: &[u8], target: &mut [u8], wanted: usize) 
 }
 
 fn in_words(code: zstd_safe::ErrorCode) -> String {
-    format!("zstd block: {}", zstd_safe::get_error_name(code))
+    format!(
+        "zstd cannot decompress the block: {}",
+        zstd_safe::get_error_name(code)
+    )
 }

@@ -155,7 +155,7 @@ pub(super) fn integer(r: &mut Reader, code: i32) -> Result<i64> {
         8 => r.f64()? as i64,
         _ => {
             return Err(malformed(
-                format!("a member of type code {code} where an integer is expected"),
+                format!("a member that counts has the type code {code}, which is not an integer's"),
                 r.position(),
             ));
         }

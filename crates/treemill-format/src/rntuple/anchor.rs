@@ -43,7 +43,7 @@ impl Anchor {
     /// before the format's release, and for later epochs.
     pub fn parse(object: &[u8]) -> Result<Anchor> {
         let Some((head, fields)) = object.split_at_checked(OBJECT_HEADER) else {
-            return Err(malformed("an RNTuple anchor that is cut short", 0));
+            return Err(malformed("the RNTuple's anchor is cut short", 0));
         };
         let count = u32::from_be_bytes(Cursor::new(head).array()?);
         let counted = usize::try_from(count & !BYTE_COUNT).unwrap_or(usize::MAX);
@@ -52,7 +52,7 @@ impl Anchor {
         if count & BYTE_COUNT == 0 || object_len > object.len() {
             return Err(malformed(
                 format!(
-                    "an RNTuple anchor that announces {object_len} of {} bytes",
+                    "the RNTuple's anchor announces {object_len} bytes where {} are left",
                     object.len()
                 ),
                 0,
@@ -64,7 +64,7 @@ impl Anchor {
         let [epoch, ..] = version;
         if epoch != EPOCH {
             return Err(unsupported(format!(
-                "RNTuple format of epoch {epoch} (version {})",
+                "an RNTuple of the format's epoch {epoch} (version {})",
                 version.map(|v| v.to_string()).join(".")
             )));
         }
@@ -72,12 +72,14 @@ impl Anchor {
         let fields = object.get(OBJECT_HEADER..object_len).unwrap_or_default();
         let stored = object.get(object_len..).and_then(<[u8]>::first_chunk::<8>);
         let (true, Some(stored)) = (fields.len() >= FIELDS, stored) else {
-            return Err(malformed("an RNTuple anchor that is cut short", 0));
+            return Err(malformed("the RNTuple's anchor is cut short", 0));
         };
         let (found, stored) = (xxh3_64(fields), u64::from_be_bytes(*stored));
         if found != stored {
             return Err(malformed(
-                format!("RNTuple anchor's checksum is {found:016x}, stored is {stored:016x}"),
+                format!(
+                    "the RNTuple anchor's checksum is {found:016x}, and {stored:016x} is stored"
+                ),
                 object_len,
             ));
         }

@@ -54,7 +54,10 @@ impl<'a> Cursor<'a> {
         let start = self.position();
         let size = self.i64()?;
         if size < 0 {
-            return Err(malformed("a list frame where a record was expected", start));
+            return Err(malformed(
+                "a list frame stands in the place of a record frame",
+                start,
+            ));
         }
         self.frame(start, size.unsigned_abs())
     }
@@ -65,7 +68,10 @@ impl<'a> Cursor<'a> {
         let start = self.position();
         let size = self.i64()?;
         if size >= 0 {
-            return Err(malformed("a record frame where a list was expected", start));
+            return Err(malformed(
+                "a record frame stands in the place of a list frame",
+                start,
+            ));
         }
         let mut body = self.frame(start, size.unsigned_abs())?;
         let items = body.u32()?;
@@ -85,7 +91,7 @@ impl<'a> Cursor<'a> {
             }
             _ => Err(malformed(
                 format!(
-                    "a frame of {size} bytes where {} are left",
+                    "a frame announces {size} bytes where {} are left",
                     bytes.len().saturating_sub(start)
                 ),
                 start,

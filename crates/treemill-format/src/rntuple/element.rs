@@ -100,7 +100,7 @@ impl Encoding {
     pub(super) fn of(number: u16, bits: u16, range: Option<(f64, f64)>) -> Result<Encoding> {
         let unknown = || {
             unsupported(format!(
-                "RNTuple column of type {number:#04x} with {bits} bits"
+                "an RNTuple column of type {number:#04x} with {bits} bits"
             ))
         };
         let narrow = u8::try_from(bits).map_err(|_| unknown())?;

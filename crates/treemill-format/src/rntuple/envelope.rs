@@ -30,7 +30,10 @@ pub(super) struct Envelope<'a> {
 pub(super) fn open(bytes: &[u8], kind: Kind) -> Result<Envelope<'_>> {
     let Some((content, stored)) = bytes.split_last_chunk::<CHECKSUM>() else {
         return Err(malformed(
-            format!("a {kind:?} envelope of {} bytes", bytes.len()),
+            format!(
+                "the {kind:?} envelope is too short: it has {} bytes",
+                bytes.len()
+            ),
             0,
         ));
     };
@@ -38,7 +41,9 @@ pub(super) fn open(bytes: &[u8], kind: Kind) -> Result<Envelope<'_>> {
     let found = xxh3_64(content);
     if found != checksum {
         return Err(malformed(
-            format!("{kind:?} envelope's checksum is {found:016x}, stored is {checksum:016x}"),
+            format!(
+                "the {kind:?} envelope's checksum is {found:016x}, and {checksum:016x} is stored"
+            ),
             content.len(),
         ));
     }
@@ -47,14 +52,14 @@ pub(super) fn open(bytes: &[u8], kind: Kind) -> Result<Envelope<'_>> {
     let (id, length) = (head & 0xffff, head >> 16);
     if id != kind as u64 {
         return Err(malformed(
-            format!("an envelope of type {id} where a {kind:?} was expected"),
+            format!("an envelope of type {id} stands in the place of the {kind:?} envelope"),
             0,
         ));
     }
     if length != bytes.len() as u64 {
         return Err(malformed(
             format!(
-                "{kind:?} envelope announces {length} of {} bytes",
+                "the {kind:?} envelope announces {length} bytes and has {}",
                 bytes.len()
             ),
             2,
@@ -74,7 +79,9 @@ pub(super) fn check_feature_flags(cursor: &mut Cursor<'_>) -> Result<()> {
             let bit = word
                 .saturating_mul(63)
                 .saturating_add(known.trailing_zeros() as usize);
-            return Err(unsupported(format!("RNTuple feature flag {bit}")));
+            return Err(unsupported(format!(
+                "an RNTuple with the feature flag {bit}"
+            )));
         }
         if flags >= 0 {
             return Ok(());
@@ -134,7 +141,7 @@ mod tests {
         assert_eq!(flags(&[i64::MIN, i64::MIN, 0]), Ok(()));
         let unknown = |bit: u32| {
             Err(FormatError::Unsupported {
-                what: format!("RNTuple feature flag {bit}"),
+                what: format!("an RNTuple with the feature flag {bit}"),
             })
         };
         assert_eq!(flags(&[4]), unknown(2));

@@ -41,11 +41,16 @@ impl Locator {
         let kind = head >> 24;
         // The length counts the four bytes that were just read.
         let Some(length) = length.checked_sub(4) else {
-            return Err(malformed(format!("a locator of {length} bytes"), start));
+            return Err(malformed(
+                format!("a locator is too short: it has {length} bytes"),
+                start,
+            ));
         };
         let mut payload = Cursor::new(cursor.take(length)?);
         if kind != LARGE {
-            return Err(unsupported(format!("RNTuple locator of type {kind:#04x}")));
+            return Err(unsupported(format!(
+                "an RNTuple locator of type {kind:#04x}"
+            )));
         }
         let large = payload.u64().and_then(|size| {
             Ok(Locator {
@@ -53,7 +58,7 @@ impl Locator {
                 offset: payload.u64()?,
             })
         });
-        large.map_err(|_| malformed("a large locator that is too short", start))
+        large.map_err(|_| malformed("a large locator is too short", start))
     }
 }
 

@@ -59,7 +59,7 @@ impl NTuple {
             if cluster.entries.start != entries {
                 return Err(malformed(
                     format!(
-                        "a cluster begins at entry {} where {entries} was expected",
+                        "a cluster begins at entry {} where entry {entries} is the next",
                         cluster.entries.start
                     ),
                     0,
@@ -71,7 +71,9 @@ impl NTuple {
         let announced = spans.unwrap_or(0);
         if announced != entries || page_lists.len() != metadata.groups.len() {
             return Err(malformed(
-                format!("clusters of {entries} entries where the footer has {announced}"),
+                format!(
+                    "the clusters have {entries} entries, and the footer announces {announced}"
+                ),
                 0,
             ));
         }
@@ -85,7 +87,9 @@ impl NTuple {
         match ntuple.is_borne_out() {
             true => Ok(ntuple),
             false => Err(malformed(
-                format!("{entries} entries, of which no column has the elements"),
+                format!(
+                    "the RNTuple announces {entries} entries, and no column has elements for them"
+                ),
                 0,
             )),
         }
@@ -154,7 +158,7 @@ impl NTuple {
             .saturating_sub(entries.start)
             .checked_mul(per_entry);
         let (Some(first), Some(elements)) = (first, elements) else {
-            return wrong("more than 2^64 elements");
+            return wrong("a column has more than 2^64 elements");
         };
         let deferred = self
             .metadata

@@ -93,7 +93,7 @@ pub(super) fn parse(
     if n != lists || u32::try_from(n) != Ok(group.clusters) {
         return Err(malformed(
             format!(
-                "a page list of {n} clusters with the pages of {lists} where the footer has {}",
+                "a page list has {n} clusters and the pages of {lists}, and the footer announces {}",
                 group.clusters
             ),
             at,
@@ -106,7 +106,9 @@ pub(super) fn parse(
         let (listed, list) = clusters.list_frame()?;
         if listed > columns {
             return Err(malformed(
-                format!("pages of {listed} columns where the schema has {columns}"),
+                format!(
+                    "a page list has pages of {listed} columns, and the schema has {columns} columns"
+                ),
                 list.position(),
             ));
         }
@@ -120,11 +122,14 @@ fn parse_summary(mut record: Cursor<'_>) -> Result<Range<u64>> {
     let start = record.u64()?;
     let packed = record.u64()?;
     if packed & SHARDED != 0 {
-        return Err(unsupported("RNTuple with sharded clusters"));
+        return Err(unsupported("an RNTuple with sharded clusters"));
     }
     match start.checked_add(packed & ENTRIES) {
         Some(end) => Ok(start..end),
-        None => Err(malformed(format!("a cluster that begins at {start}"), at)),
+        None => Err(malformed(
+            format!("a cluster begins at entry {start} and ends beyond 2^64"),
+            at,
+        )),
     }
 }
 
@@ -155,7 +160,7 @@ fn parse_cluster(
         if first.is_some() {
             let _compression = pages.u32()?;
         } else if n > 0 {
-            return Err(malformed("a suppressed column that has pages", at));
+            return Err(malformed("a suppressed column has pages", at));
         }
         cluster.columns.push(ColumnRange {
             pages: first_page..cluster.pages.len(),
@@ -192,21 +197,24 @@ fn parse_page(cursor: &mut Cursor<'_>, file_size: u64) -> Result<Page> {
 pub fn check_page<'a>(page: &Page, stored: &'a [u8], length: usize) -> Result<&'a [u8]> {
     let (packed, checksum) = match stored.split_last_chunk::<8>() {
         Some((packed, checksum)) if page.has_checksum => (packed, Some(checksum)),
-        None if page.has_checksum => return Err(malformed("a page without its checksum", 0)),
+        None if page.has_checksum => return Err(malformed("a page lacks its checksum", 0)),
         _ => (stored, None),
     };
     if let Some(checksum) = checksum {
         let (found, checksum) = (xxh3_64(packed), u64::from_le_bytes(*checksum));
         if found != checksum {
             return Err(malformed(
-                format!("page's checksum is {found:016x}, stored is {checksum:016x}"),
+                format!("a page's checksum is {found:016x}, and {checksum:016x} is stored"),
                 packed.len(),
             ));
         }
     }
     if packed.len() > length {
         return Err(malformed(
-            format!("a page of {length} bytes stored in {}", packed.len()),
+            format!(
+                "a page of {length} bytes is stored in {} bytes",
+                packed.len()
+            ),
             0,
         ));
     }

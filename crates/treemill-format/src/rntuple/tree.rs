@@ -40,7 +40,7 @@ impl Nesting {
     fn below(self, per_entry: Option<u64>) -> Result<Nesting> {
         if self.depth >= FIELD_DEPTH {
             return Err(unsupported(format!(
-                "RNTuple fields nested more than {FIELD_DEPTH} deep"
+                "RNTuple fields that are nested more than {FIELD_DEPTH} deep"
             )));
         }
         Ok(Nesting {
@@ -58,7 +58,7 @@ impl Tree {
     pub fn new(schema: &Schema) -> Result<Tree> {
         let mut top = Vec::new();
         let mut nodes = vec![Node::default(); schema.fields.len()];
-        let missing = |what: &str, id: usize| malformed(format!("{what} {id} is not there"), 0);
+        let missing = |what: &str, id: usize| malformed(format!("{what} {id} does not exist"), 0);
         for (id, field) in schema.fields.iter().enumerate() {
             if field.parent == id {
                 top.push(id);
@@ -111,7 +111,7 @@ impl Tree {
 
     fn along(&self, schema: &Schema, path: &[usize], place: Nesting) -> Result<Shape> {
         let [id, rest @ ..] = path else {
-            return Err(malformed("a path without fields", 0));
+            return Err(malformed("a path has no fields", 0));
         };
         let field = self.field(schema, *id)?;
         match (rest.is_empty(), field.role) {
@@ -188,11 +188,11 @@ impl Tree {
                 })
             }
             (Role::Streamer, _) => Err(unsupported(format!(
-                "RNTuple field of {}, serialised by ROOT's streamer",
+                "an RNTuple field of {}, serialised by ROOT's streamer",
                 field.type_name
             ))),
             (Role::Unknown(role), _) => Err(unsupported(format!(
-                "RNTuple field of structural role {role:#04x}"
+                "an RNTuple field of structural role {role:#04x}"
             ))),
             _ => Err(odd(field)),
         }
@@ -265,7 +265,7 @@ impl Tree {
         let mut unseen = vec![(id, Vec::new(), Vec::new())];
         while let Some((id, classes, path)) = unseen.pop() {
             if path.len() > FIELD_DEPTH {
-                return Err(unsupported("base classes nested too deep"));
+                return Err(unsupported("base classes that are nested too deeply"));
             }
             for &child in self.children(id) {
                 let field = self.field(schema, child)?;
@@ -292,7 +292,7 @@ impl Tree {
         schema
             .fields
             .get(id)
-            .ok_or_else(|| malformed(format!("field {id} is not there"), 0))
+            .ok_or_else(|| malformed(format!("field {id} does not exist"), 0))
     }
 
     pub(super) fn columns(&self, id: usize) -> &[usize] {
@@ -355,7 +355,7 @@ impl Tree {
 /// A field whose type, columns and subfields are none of the known combinations.
 fn odd(field: &Field) -> FormatError {
     unsupported(format!(
-        "RNTuple field of type '{}' with columns or subfields that are not known to make it",
+        "an RNTuple field of type '{}' with columns or subfields that are not known to make it",
         field.type_name
     ))
 }

@@ -95,7 +95,7 @@ fn element(object: &[u8], item: Inline) -> Result<Element> {
         | b"TStreamerArtificial" => ElementKind::Plain,
         other => {
             return Err(unsupported(format!(
-                "streamer element class {}",
+                "streamer elements of class {}",
                 text(other)
             )));
         }

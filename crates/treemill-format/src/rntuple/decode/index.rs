@@ -89,7 +89,7 @@ fn collect(mut ends: impl Iterator<Item = u64>, above: &mut Vec<u32>) -> Result<
         last = end;
         // Not less than the first, as it is not less than any end before it.
         let more = u32::try_from(end.wrapping_sub(first));
-        above.push(more.map_err(|_| unsupported("2^32 items in one page of collections"))?);
+        above.push(more.map_err(|_| unsupported("a page of collections with 2^32 items"))?);
     }
     Ok(first)
 }

@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
     fn too_short(&self) -> FormatError {
         malformed(
             format!(
-                "elements {}..{} of a page of {} in {} bytes",
+                "a page is too short: elements {}..{} of its {} do not lie in its {} bytes",
                 self.wanted.start,
                 self.wanted.end,
                 self.count,
@@ -81,7 +81,7 @@ pub trait Decode: Sized {
 /// Elements of this encoding do not become numbers of type `T`.
 fn mismatch<T>(encoding: &Encoding) -> FormatError {
     unsupported(format!(
-        "RNTuple elements {:?} read as {}",
+        "RNTuple elements {:?} as {}",
         encoding.element,
         std::any::type_name::<T>()
     ))
