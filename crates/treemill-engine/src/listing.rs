@@ -10,7 +10,7 @@ use treemill_format::rntuple::Shape;
 use treemill_format::tree::Branch;
 use treemill_query::{ColumnType, DType};
 use treemill_read::rntuple::NTupleFile;
-use treemill_read::{Table, TreeFile};
+use treemill_read::{ReadError, Table, TreeFile};
 
 /// One branch or field.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl<'a> Listed<'a> {
 }
 
 fn listed_branch<'a>(file: &'a TreeFile, index: usize, branch: &'a Branch) -> Listed<'a> {
-    let reason = file.readable(index).err().map(|e| e.message);
+    let reason = file.readable(index).err().map(ReadError::into_reason);
     let (usable, unusable) = used(file, index, &branch.layout);
     Listed {
         name: file.name(index),
@@ -183,7 +183,7 @@ fn listed_field<'a>(
             .map_or(Described::UNSUPPORTED, described_shape),
         usable: usable.into_iter().collect(),
         unusable: unusable.into_iter().collect(),
-        reason: shape.err().map(|e| e.message),
+        reason: shape.err().map(ReadError::into_reason),
         counter: None,
         is_member,
         total_bytes,

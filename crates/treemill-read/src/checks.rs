@@ -18,7 +18,7 @@ pub(crate) fn agreed<'a>(
         return Err(malformed(
             0,
             format!(
-                "basket has {} entries where the tree expects {expected}",
+                "the basket has {} entries, and the tree announces {expected}",
                 header.entries
             ),
         ));
@@ -28,7 +28,7 @@ pub(crate) fn agreed<'a>(
         None => Err(malformed(
             0,
             format!(
-                "basket has {} bytes where the tree expects {}",
+                "the basket has {} bytes, and the tree announces {}",
                 header.record_len,
                 record.len()
             ),
@@ -43,7 +43,9 @@ pub(crate) fn check_fixed(layout: &Layout, data_len: usize, entries: usize) -> R
         Size::Fixed(size) if size.checked_mul(entries) == Some(data_len) => Ok(true),
         Size::Fixed(size) => Err(malformed(
             0,
-            format!("{entries} entries of {size} bytes announced in {data_len} bytes"),
+            format!(
+                "the basket announces {entries} entries of {size} bytes and has {data_len} bytes"
+            ),
         )),
     }
 }

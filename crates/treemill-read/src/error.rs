@@ -86,13 +86,14 @@ impl ReadError {
             (FormatError::Malformed { what, at }, Some(base)) => {
                 (what.clone(), Some(base.saturating_add(*at)))
             }
-            (FormatError::Truncated { what, at }, Some(base)) => {
-                (format!("truncated: {what}"), Some(base.saturating_add(*at)))
-            }
+            (FormatError::Truncated { what, at }, Some(base)) => (
+                format!("the file is truncated: {what}"),
+                Some(base.saturating_add(*at)),
+            ),
             (FormatError::Malformed { .. } | FormatError::Truncated { .. }, None) => {
                 (error.to_string(), None)
             }
-            (FormatError::Unsupported { what }, base) => (what.clone(), base),
+            (FormatError::Unsupported { .. }, base) => (error.to_string(), base),
         };
         let kind = match error.kind() {
             FormatErrorKind::Malformed => ErrorKind::Format,
@@ -110,6 +111,15 @@ impl ReadError {
     #[must_use]
     pub fn not_found(message: String, file: &str) -> Self {
         ReadError::new(ErrorKind::NotFound, message, file)
+    }
+
+    /// What cannot be read, without the words that it cannot, as lists of columns say it; else the message.
+    #[must_use]
+    pub fn into_reason(self) -> String {
+        match self.cause.as_deref() {
+            Some(Cause::Format(FormatError::Unsupported { what })) => what.clone(),
+            _ => self.message,
+        }
     }
 
     fn caused_by(self, cause: Cause) -> Self {
@@ -195,6 +205,11 @@ mod tests {
         );
         let cause = Error::source(&error).unwrap();
         assert_eq!(cause.downcast_ref(), Some(&format));
+
+        let what = "pointers to class A".to_owned();
+        let error = ReadError::format(&FormatError::Unsupported { what }, "a.root", None);
+        assert_eq!(error.message, "treemill cannot read pointers to class A");
+        assert_eq!(error.into_reason(), "pointers to class A");
 
         let error = ReadError::not_found("no tree 'x'".to_owned(), "a.root");
         assert!(Error::source(&error).is_none());

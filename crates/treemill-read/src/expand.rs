@@ -27,7 +27,10 @@ use treemill_format::error::Result;
 /// values would be made up than there are.
 pub(crate) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayRef> {
     if present.count_set_bits() != items.len() {
-        return Err(malformed(0, "not as many items as are announced"));
+        return Err(malformed(
+            0,
+            "a column has another number of items than is announced",
+        ));
     }
     let most = present.len().saturating_mul(MADE_UP_PER_ROW).max(MADE_UP);
     spread(items, present, Nesting { is_top: true, most })
@@ -88,7 +91,7 @@ fn spread(items: &ArrayRef, present: &BooleanBuffer, nesting: Nesting) -> Result
             let all = present.len().checked_mul(n).ok_or_else(too_many)?;
             let values = items.as_fixed_size_list().values();
             if all.saturating_sub(values.len()) > nesting.most {
-                let what = format!("{all} values of arrays that are missing, in one batch");
+                let what = format!("{all} values of missing arrays in one batch");
                 return Err(unsupported(what));
             }
             let each: BooleanBuffer = present

@@ -28,5 +28,5 @@ pub(crate) fn mismatch() -> FormatError {
 
 /// Pieces that do not fit together, as Arrow says: a mistake of this crate, reported without a panic.
 pub(crate) fn broken(error: ArrowError) -> FormatError {
-    malformed(0, format!("decoded column: {error}"))
+    malformed(0, format!("the decoded column is wrong: {error}"))
 }

@@ -36,7 +36,7 @@ type Slot = Arc<Mutex<Option<Table>>>;
 ///
 /// let error = file.table("Event").unwrap_err();
 /// assert_eq!(error.kind, ErrorKind::NotFound);
-/// assert_eq!(error.message, "no tree 'Event'; near names: Events");
+/// assert_eq!(error.message, "the file has no tree 'Event'; did you mean Events?");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct File {
@@ -72,7 +72,10 @@ impl File {
         let first = fetch.bytes(cache::first_bytes(size))?;
         let header = FileHeader::parse(&first, size).map_err(|e| fetch.wrong(&e, Some(0)))?;
         if size < header.end {
-            let what = format!("{size} bytes of {}", header.end);
+            let what = format!(
+                "it has {size} of the {} bytes that its header announces",
+                header.end
+            );
             let error = FormatError::Truncated { what, at: 0 };
             return Err(fetch.wrong(&error, Some(size)));
         }
@@ -166,7 +169,7 @@ impl File {
     pub fn tree(&self, path: &str) -> Result<Arc<TreeFile>, ReadError> {
         match self.open_table(self.find(path, Kind::Tree)?)? {
             Table::Tree(tree) => Ok(tree),
-            Table::NTuple(_) => Err(self.missing(format!("no tree '{path}', but an RNTuple"))),
+            Table::NTuple(_) => Err(self.missing(format!("'{path}' is an RNTuple, not a tree"))),
         }
     }
 
@@ -177,7 +180,7 @@ impl File {
     pub fn ntuple(&self, path: &str) -> Result<Arc<NTupleFile>, ReadError> {
         match self.open_table(self.find(path, Kind::NTuple)?)? {
             Table::NTuple(ntuple) => Ok(ntuple),
-            Table::Tree(_) => Err(self.missing(format!("no RNTuple '{path}', but a tree"))),
+            Table::Tree(_) => Err(self.missing(format!("'{path}' is a tree, not an RNTuple"))),
         }
     }
 
@@ -209,7 +212,10 @@ impl File {
 
     fn read_ntuple(&self, key: &Key) -> Result<NTupleFile, ReadError> {
         if key.class != rntuple::CLASS {
-            let what = format!("{}: an RNTuple from before the format's release", key.class);
+            let what = format!(
+                "treemill cannot read an RNTuple from before the format's release (class {})",
+                key.class
+            );
             return Err(ReadError {
                 kind: ErrorKind::Unsupported,
                 ..self.missing(what)

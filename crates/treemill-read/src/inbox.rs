@@ -213,7 +213,10 @@ impl Lease {
             let name = self.inbox.source.name();
             return Err(SourceError {
                 range: Some(range.clone()),
-                ..SourceError::new(name, format!("{} bytes came of {flown:?}", whole.len()))
+                ..SourceError::new(
+                    name,
+                    format!("only {} bytes came of the range {flown:?}", whole.len()),
+                )
             });
         }
         Ok(whole.slice(start..end))

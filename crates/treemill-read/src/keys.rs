@@ -99,7 +99,12 @@ impl Keys {
         let wanted = match (wanted, paths.as_slice()) {
             (_, []) => return Err(format!("the file has no {noun}s")),
             ("", [only]) => only,
-            ("", _) => return Err(format!("the file has several {noun}s, name one: {}", all())),
+            ("", _) => {
+                return Err(format!(
+                    "the file has several {noun}s; name one of them: {}",
+                    all()
+                ));
+            }
             (wanted, _) => wanted,
         };
         let named = self.of(kind);
@@ -108,8 +113,11 @@ impl Keys {
         let newest = named.max_by_key(|(tree, key)| (tree.cycle, key.is_tree()));
         newest.map(|(_, key)| key).ok_or_else(|| {
             match near(wanted, paths.iter().copied(), 3).as_slice() {
-                [] => format!("no {noun} '{path}'; there are: {}", all()),
-                likely => format!("no {noun} '{path}'; near names: {}", likely.join(", ")),
+                [] => format!("the file has no {noun} '{path}'; it has {}", all()),
+                likely => format!(
+                    "the file has no {noun} '{path}'; did you mean {}?",
+                    likely.join(", ")
+                ),
             }
         })
     }
@@ -157,7 +165,7 @@ impl Walk {
         for (folder, range) in &lists {
             if !self.seen.insert(range.start) || depth > DIRECTORY_DEPTH {
                 let path = self.folders.get(*folder).map_or("", |folder| &folder.path);
-                let what = format!("directory '{path}' lies in itself");
+                let what = format!("the directory '{path}' lies in itself");
                 return Err(fetch.wrong(&malformed(0, what), Some(range.start)));
             }
         }
@@ -301,20 +309,20 @@ pub(crate) mod tests {
     fn what_there_is_instead_is_said() {
         let keys = keys([("TTree", "Events"), ("TTree", "Runs")]);
         let error = |path, kind| keys.find(path, kind).unwrap_err();
-        let several = "the file has several trees, name one: Events, Runs";
+        let several = "the file has several trees; name one of them: Events, Runs";
         assert_eq!(error("", Kind::Any), several);
         assert_eq!(error("", Kind::Tree), several);
         assert_eq!(
             error("Event", Kind::Any),
-            "no tree 'Event'; near names: Events"
+            "the file has no tree 'Event'; did you mean Events?"
         );
         assert_eq!(
             error("x", Kind::Tree),
-            "no tree 'x'; there are: Events, Runs"
+            "the file has no tree 'x'; it has Events, Runs"
         );
         assert_eq!(
             error("Events;7", Kind::Tree),
-            "no tree 'Events;7'; near names: Events"
+            "the file has no tree 'Events;7'; did you mean Events?"
         );
         assert_eq!(error("x", Kind::NTuple), "the file has no RNTuples");
     }

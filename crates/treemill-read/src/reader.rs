@@ -209,7 +209,7 @@ impl Reader {
         }
         Err(ReadError::not_found(
             format!(
-                "entries {}..{} asked of {} {}, which has {entries}",
+                "entries {}..{} are asked of {} {}, which has {entries}",
                 range.start,
                 range.end,
                 self.table.kind(),
@@ -382,7 +382,7 @@ impl Batch<'_> {
         };
         let all = self.entries.end.saturating_sub(self.entries.start);
         if !ascend(rows) || rows.last().is_some_and(|&last| u64::from(last) >= all) {
-            let message = format!("rows that do not ascend below {all}");
+            let message = format!("the rows do not ascend below {all}");
             return Err(ReadError::not_found(message, self.file));
         }
         self.context.clock.skip();

@@ -103,7 +103,7 @@ impl Table {
             let mut message = format!("RNTuple '{}' has no field '{name}'", self.name());
             let likely = near(name, names, 3);
             if !likely.is_empty() {
-                message.push_str(&format!("; near names: {}", likely.join(", ")));
+                message.push_str(&format!("; did you mean {}?", likely.join(", ")));
             }
             ReadError::not_found(message, file.source().name())
         })

@@ -154,7 +154,7 @@ impl TreeFile {
             let mut message = format!("tree '{}' has no branch '{name}'", self.tree.name);
             let likely = near(name, names, 3);
             if !likely.is_empty() {
-                message.push_str(&format!("; near names: {}", likely.join(", ")));
+                message.push_str(&format!("; did you mean {}?", likely.join(", ")));
             }
             ReadError::not_found(message, self.source.name())
         })

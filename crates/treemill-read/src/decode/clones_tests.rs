@@ -117,9 +117,9 @@ fn what_is_not_as_it_should_be_is_refused() {
         ),
         (
             array("Hit;3", BY_MEMBER, i32::MAX, &BY_MEMBERS),
-            "announced",
+            "announces",
         ),
-        (array("Hit;3", BY_MEMBER, -2, &BY_MEMBERS), "count of -2"),
+        (array("Hit;3", BY_MEMBER, -2, &BY_MEMBERS), "count is -2"),
     ] {
         let error = read(&bytes).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");

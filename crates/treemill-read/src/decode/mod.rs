@@ -111,7 +111,7 @@ pub fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Res
         return Err(malformed(
             0,
             format!(
-                "{} offsets for {} entries",
+                "the basket has {} offsets for {} entries",
                 entries.starts.len(),
                 entries.count
             ),

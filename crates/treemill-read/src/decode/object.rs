@@ -41,7 +41,7 @@ fn check(class: &Class, version: u16, body: &mut &[u8]) -> Result<()> {
         }
     }
     Err(unsupported(format!(
-        "version {version} of class {}, where the file describes version {}",
+        "version {version} of class {}, because the file describes version {}",
         class.name, class.version
     )))
 }
@@ -97,7 +97,9 @@ fn items_version(column: &mut Column, item: &Layout, body: &mut &[u8]) -> Result
         },
         // A class without versions has a checksum, which is skipped.
         (_, Layout::Absent { .. }) => skip(body, if version == 0 { 4 } else { 0 }),
-        _ => Err(unsupported("member by member, what has no members")),
+        _ => Err(unsupported(
+            "a value without members, stored member by member",
+        )),
     }
 }
 
@@ -145,7 +147,7 @@ fn member_wise(
 ) -> Result<()> {
     let count = i32::from_be_bytes(take(body)?);
     let count = usize::try_from(count)
-        .map_err(|_| malformed(0, format!("a collection of {count} items")))?;
+        .map_err(|_| malformed(0, format!("a collection announces {count} items")))?;
     by_members(offsets, column, item, count, body)
 }
 
@@ -168,7 +170,7 @@ pub(super) fn by_members(
         return Err(malformed(
             0,
             format!(
-                "{count} items announced where {} bytes are left",
+                "a collection announces {count} items where {} bytes are left",
                 body.len()
             ),
         ));
@@ -217,7 +219,7 @@ pub(super) fn parts(
                     Order::Members(_) if base.form == Form::Bare => {
                         let class = &base.class.name;
                         return Err(unsupported(format!(
-                            "member by member, base class {class}, which streams itself"
+                            "base class {class}, which streams itself, stored member by member"
                         )));
                     }
                     Order::Members(_) => parts(own, base, order, bytes)?,
@@ -300,7 +302,7 @@ fn counted(column: &Column, back: usize) -> Result<usize> {
     let at = numbers.len().checked_sub(back).ok_or_else(mismatch)?;
     numbers
         .count_at(at)
-        .ok_or_else(|| malformed(0, "a member that counts is not a count".to_owned()))
+        .ok_or_else(|| malformed(0, "a member that counts holds no count".to_owned()))
 }
 
 /// Skips bytes that no column needs.

@@ -40,7 +40,7 @@ pub fn from_counts(
     }
     Err(malformed(
         0,
-        format!("the counter's values ask for {end} bytes or more, the basket has {data_len}"),
+        format!("the counter's values ask for {end} bytes or more, and the basket has {data_len}"),
     ))
 }
 
@@ -61,7 +61,10 @@ pub fn by_reading(layout: &Layout, data: &[u8], count: usize, starts: &mut Vec<u
     if least == 0 || count.saturating_mul(least) > data.len() {
         return Err(malformed(
             0,
-            format!("{count} entries announced in {} bytes", data.len()),
+            format!(
+                "the basket announces {count} entries in {} bytes",
+                data.len()
+            ),
         ));
     }
     starts.clear();

@@ -19,7 +19,8 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
     Ok(match layout {
         Layout::Number(number) => number_type(*number),
         Layout::Array { item, len } => {
-            let len = i32::try_from(*len).map_err(|_| unsupported("an array of 2^31 items"))?;
+            let len =
+                i32::try_from(*len).map_err(|_| unsupported("an array of 2^31 items or more"))?;
             DataType::FixedSizeList(Arc::new(field("item", item)?), len)
         }
         Layout::Counted { item, .. } | Layout::Vector { item, .. } => {

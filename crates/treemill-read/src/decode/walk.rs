@@ -34,7 +34,7 @@ fn append_walked(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> 
             return Err(malformed(
                 at,
                 format!(
-                    "an entry of {} bytes ends {} bytes after its value",
+                    "an entry of {} bytes goes on for {} bytes after its value",
                     entry.len(),
                     rest.len()
                 ),
@@ -124,7 +124,7 @@ fn list(
 ) -> Result<()> {
     let count = i32::from_be_bytes(take(bytes)?);
     let count = usize::try_from(count)
-        .map_err(|_| malformed(0, format!("a collection of {count} items")))?;
+        .map_err(|_| malformed(0, format!("a collection announces {count} items")))?;
     push_offset(offsets, count)?;
     items(column, item, count, bytes)
 }
@@ -193,7 +193,7 @@ pub(super) fn items(
         return Err(malformed(
             0,
             format!(
-                "{count} items announced where {} bytes are left",
+                "a collection announces {count} items where {} bytes are left",
                 bytes.len()
             ),
         ));
@@ -217,7 +217,7 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             skip(bytes, usize::from(*header))?;
             let count = i32::from_be_bytes(take(bytes)?);
             let count = usize::try_from(count)
-                .map_err(|_| malformed(0, format!("a vector of {count} items")))?;
+                .map_err(|_| malformed(0, format!("a vector announces {count} items")))?;
             skip_items(item, count, bytes)
         }
         Layout::Array { item, len } => skip_items(item, *len as usize, bytes),
@@ -264,7 +264,8 @@ pub(super) fn take_string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
 /// An i32 length and as many bytes.
 fn take_char_star<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
     let len = i32::from_be_bytes(take(bytes)?);
-    let len = usize::try_from(len).map_err(|_| malformed(0, format!("a string of {len} bytes")))?;
+    let len = usize::try_from(len)
+        .map_err(|_| malformed(0, format!("a string announces {len} bytes")))?;
     take_text(bytes, len)
 }
 
@@ -272,7 +273,10 @@ fn take_text<'a>(bytes: &mut &'a [u8], len: usize) -> Result<&'a [u8]> {
     let Some((text, rest)) = bytes.split_at_checked(len) else {
         return Err(malformed(
             0,
-            format!("a string of {len} bytes where {} are left", bytes.len()),
+            format!(
+                "a string announces {len} bytes where {} are left",
+                bytes.len()
+            ),
         ));
     };
     *bytes = rest;

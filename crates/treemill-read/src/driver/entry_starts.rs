@@ -157,7 +157,7 @@ impl EntryStarts {
                 if offsets.len() != count.saturating_add(1) || !are_starts(offsets, data) {
                     return Err(wrong(malformed(
                         0,
-                        "embedded basket's entry offsets do not ascend within its data",
+                        "the embedded basket's entry offsets do not ascend within its data",
                     )));
                 }
                 self.starts.clear();
@@ -208,13 +208,13 @@ impl EntryStarts {
         };
         let Some(counter_index) = file.counter(self.branch) else {
             return Err(wrong(
-                "basket has no entry offsets, and the branch no counter".to_owned(),
+                "the basket has no entry offsets, and the branch has no counter".to_owned(),
             ));
         };
         let counter_branch = file.readable(counter_index)?;
         if !matches!(counter_branch.layout, Layout::Number(_)) {
             return Err(wrong(format!(
-                "counter {} is not a number",
+                "the counter {} is not a number",
                 counter_branch.name
             )));
         }
@@ -229,7 +229,7 @@ impl EntryStarts {
         };
         if counts.is_none() {
             return Err(wrong(format!(
-                "counter {} has values that are no counts",
+                "the counter {} has values that are no counts",
                 counter_branch.name
             )));
         }

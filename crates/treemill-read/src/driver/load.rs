@@ -200,7 +200,7 @@ impl Cursor {
     ) -> Result<Loaded, ReadError> {
         let Some(basket) = branch.embedded.get(index) else {
             return Err(ReadError::not_found(
-                "no such basket".to_owned(),
+                "the branch has no such basket".to_owned(),
                 context.file.source().name(),
             ));
         };

@@ -321,7 +321,7 @@ fn short_answers_are_errors() {
     let error = inbox.lease(&Arc::default()).take(&(0..10)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "short: 2 bytes came of 0..10 (reading bytes 0..10)"
+        "short: only 2 bytes came of the range 0..10 (reading bytes 0..10)"
     );
 }
 

@@ -114,7 +114,7 @@ pub(super) fn append<E: Elements>(
                     match end.checked_sub(before) {
                         Some(0) => present.append(false),
                         Some(1) => present.append(true),
-                        _ => return Err(malformed(0, "an optional value that is there twice")),
+                        _ => return Err(malformed(0, "an optional value has two values")),
                     }
                     before = end;
                 }
@@ -306,7 +306,7 @@ fn elements_of(switches: &[Switch], alternatives: usize) -> Result<Vec<Range<u64
         let range = ranges.get_mut(which).ok_or_else(|| {
             malformed(
                 0,
-                format!("alternative {tag} of a variant of {alternatives}"),
+                format!("a variant of {alternatives} alternatives names alternative {tag}"),
             )
         })?;
         let range = range.get_or_insert(*index..*index);

@@ -200,7 +200,7 @@ fn is_within(links: &[EnvelopeLink], file_size: u64) -> Result<(), FormatError> 
         true => Ok(()),
         false => Err(malformed(
             0,
-            format!("page lists of {all} bytes in a file of {file_size}"),
+            format!("the page lists announce {all} bytes in a file of {file_size} bytes"),
         )),
     }
 }
@@ -226,7 +226,10 @@ fn unpack(
         return Ok(packed.to_vec());
     }
     if packed.len() > length {
-        let what = format!("an envelope of {length} bytes stored in {}", packed.len());
+        let what = format!(
+            "an envelope of {length} bytes is stored in {} bytes",
+            packed.len()
+        );
         return Err(malformed(0, what));
     }
     let mut out = Vec::new();

@@ -127,7 +127,7 @@ impl Cursor {
         let (stretches, indices) = plan::stretches(range.start, rows, GAP_ROWS);
         let array = self.together(context, range.clone(), &stretches)?;
         take(&array, &UInt32Array::from(indices), None).map_err(|e| {
-            let error = unsupported(format!("single entries of this type: {e}"));
+            let error = unsupported(format!("single entries of this type ({e})"));
             ReadError::format(&error, context.file.source().name(), None)
                 .within(&self.name, range, None)
         })

@@ -57,7 +57,7 @@ pub(super) fn parts(
         return Err(malformed(
             0,
             format!(
-                "elements {}..{} asked of a column that has {} in this cluster",
+                "elements {}..{} are needed of a column that has {} in this cluster",
                 range.start, range.end, located.elements
             ),
         ));
@@ -65,7 +65,7 @@ pub(super) fn parts(
     let mut parts = Vec::new();
     let zeros = located.zeros.min(range.end).saturating_sub(range.start);
     if zeros > file_size.max(ZEROS) {
-        let what = format!("{zeros} values from before their field was added, in one batch");
+        let what = format!("{zeros} values from before their field was added in one batch");
         return Err(unsupported(what));
     }
     if zeros > 0 {

@@ -31,7 +31,8 @@ pub fn arrow_type(shape: &Shape) -> Result<DataType> {
         Shape::List { item, .. } => DataType::List(Arc::new(field("item", item)?)),
         Shape::Optional { item, .. } => arrow_type(item)?,
         Shape::Array { len, item } => {
-            let len = i32::try_from(*len).map_err(|_| unsupported("an array of 2^31 items"))?;
+            let len =
+                i32::try_from(*len).map_err(|_| unsupported("an array of 2^31 items or more"))?;
             DataType::FixedSizeList(Arc::new(field("item", item)?), len)
         }
         Shape::Record { members, .. } => DataType::Struct(member_fields(members)?),
@@ -81,7 +82,8 @@ pub(super) fn alternative_fields(alternatives: &[Shape]) -> Result<UnionFields> 
     let fields = std::iter::once(none)
         .chain(fields)
         .collect::<Result<Vec<_>>>()?;
-    UnionFields::try_from_fields(fields).map_err(|_| unsupported("a variant of 128 alternatives"))
+    UnionFields::try_from_fields(fields)
+        .map_err(|_| unsupported("a variant of 128 alternatives or more"))
 }
 
 fn number_type(native: Native) -> DataType {

@@ -104,6 +104,6 @@ fn groups_that_name_the_same_page_list_take_no_memory() {
     let most = 20 * bytes.len();
     let (opened, taken) = peak_of(|| open(bytes, &key, Costs::NEAR));
     let error = opened.unwrap_err();
-    assert!(error.to_string().contains("page lists of"), "{error}");
+    assert!(error.to_string().contains("page lists announce"), "{error}");
     assert!(taken <= most, "{taken} bytes of {most}");
 }

@@ -118,31 +118,31 @@ fn elements_that_contradict_each_other_are_malformed() {
         (vector(&[2, 1, 2], &[1, 2]), "end before they begin"),
         (
             vector(&[0, 1, 3], &[1, 2]),
-            "elements 0..3 asked of a column that has 2",
+            "elements 0..3 are needed of a column that has 2",
         ),
         (
             vector(&[0, 1, i32::MAX], &[1, 2]),
-            "asked of a column that has 2",
+            "are needed of a column that has 2",
         ),
-        (vector(&[0, 1], &[1]), "of which no column has the elements"),
-        (optional, "there twice"),
+        (vector(&[0, 1], &[1]), "no column has elements for them"),
+        (optional, "two values"),
         (
             variant(&[(0, 1), (1, 2), (0, 0)]),
-            "alternative 2 of a variant of 1",
+            "a variant of 1 alternatives names alternative 2",
         ),
         (
             variant(&[(0, 1), (7, 1), (0, 0)]),
-            "asked of a column that has 2",
+            "are needed of a column that has 2",
         ),
         (variant(&[(0, 1), (u64::MAX - 1, 1), (0, 0)]), "2^31"),
-        (string, "asked of a column that has 2"),
+        (string, "are needed of a column that has 2"),
         (
             broken(LEAF, "std::int32_t", &[(I32, (3, vec![0; 11]))]),
             "no compression codec",
         ),
         (
             broken(LEAF, "std::int32_t", &[(I32, (3, vec![0; 13]))]),
-            "a page of 12 bytes stored in 13",
+            "a page of 12 bytes is stored in 13",
         ),
         (
             broken(LEAF, "bool", &[(BIT, (3, vec![]))]),
