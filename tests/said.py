@@ -227,7 +227,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "more than 100 different values": "more than 100 different values",
         "more than 127 levels deep not a query": "more than 127 levels deep|not a query",
         "more than 127 levels deep": "more than 127 levels deep",
-        "more than 200 vectors in a sum: sum …": r"more than 200 vectors in a sum: sum\(…\)",
+        "more than 200 vectors in a sum: sum …": r"more than 200 vectors: write sum\(…\)",
         "more than of memory": "more than .* of memory",
         "nJet is ambiguous write len Jet": r"nJet is ambiguous.* write len\(Jet\)",
         "nMuon is a branch, and a constant of the": "nMuon is a branch, and a constant of the sample",

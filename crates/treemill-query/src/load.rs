@@ -50,7 +50,7 @@ pub(crate) fn load(array: &ArrayRef, field: &Field, rows: usize) -> Result<Loade
     // The compiler has made no provision for these.
     let has_nulls = loaded.value.valid.is_some() || array.null_count() > 0;
     if has_nulls && !field.nullable {
-        return Err("it has missing values, which its type has none of".to_owned());
+        return Err("it has missing values, which its type does not allow".to_owned());
     }
     Ok(loaded)
 }

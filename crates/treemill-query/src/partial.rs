@@ -255,19 +255,21 @@ impl Partial {
     /// Error: not what `to_bytes` wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, QueryError> {
         let broken = |error: postcard::Error| {
-            let message = format!("not a partial result: {error}");
+            let message = format!("this is not a partial result: {error}");
             QueryError::of(QueryErrorKind::Partial, message).from_source(error)
         };
         let (version, rest) = postcard::take_from_bytes::<u32>(bytes).map_err(broken)?;
         if version != VERSION {
-            let message = format!("a partial result of version {version}, not {VERSION}");
+            let message = format!(
+                "the partial result has version {version}, and this treemill reads version {VERSION}"
+            );
             return Err(QueryError::of(QueryErrorKind::Partial, message));
         }
         let partial: Self = postcard::from_bytes(rest).map_err(broken)?;
         if !partial.accumulators.iter().all(Accumulator::is_sound) {
             return Err(QueryError::of(
                 QueryErrorKind::Partial,
-                "not a partial result: its cells are cut",
+                "this is not a partial result: its cells are cut short",
             ));
         }
         Ok(partial)

@@ -38,7 +38,7 @@ pub(crate) fn run(
     pool: &mut Pool,
 ) -> Result<Value, QueryError> {
     let found = run_joint(program, inputs, pieces, ty, n, pool)?.pop();
-    found.ok_or_else(|| QueryError::mistake("a program without a result"))
+    found.ok_or_else(|| QueryError::mistake("a program has no result"))
 }
 
 /// The results of a program that has several, all of one type.

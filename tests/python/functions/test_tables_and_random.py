@@ -138,7 +138,7 @@ def test_constants_of_numpy_are_params(node):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("interp(x, [0, 1], [1, 2, 3])", "2 places, and 3 values"),
+        ("interp(x, [0, 1], [1, 2, 3])", "2 places and 3 values"),
         ("interp(x, [1, 0], [1, 2])", "numbers that ascend"),
         ("interp(x, [0, 0], [1, 2])", "numbers that ascend"),
         ("digitize(x, [0, nan])", "numbers that ascend"),

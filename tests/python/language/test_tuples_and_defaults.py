@@ -140,7 +140,7 @@ def test_distances_of_vectors(events, vectors, name):
         ("[v for v in map(abs, A_eta)]", "write [j.pt for j in Jet]"),
         ("DeltaR(A_eta[0], B_eta[0])", "a.deltaR(b)"),
         ("sum(x)", "x (float64) is one value per event"),
-        ("x[0]", "of x (float64) there is one per event"),
+        ("x[0]", "x (float64) is one value per event"),
         ("A_pt.pt", "this is A_pt (list of float64)"),
         ("A[0] is None", "is_missing"),
         ("x == None", "is_missing"),

@@ -318,7 +318,7 @@ impl Compiler<'_> {
             }
             Binding::Tuple { items, .. } => match items.first() {
                 Some(first) => return self.is_missing(first),
-                None => return Err(QueryError::new("an empty tuple")),
+                None => return Err(QueryError::new("a tuple needs an element")),
             },
             Binding::Sum { terms, .. } => {
                 let terms = terms.clone();

@@ -37,7 +37,7 @@ impl Compiler<'_> {
                 }
                 _ => {
                     let op = operator(op)
-                        .ok_or_else(|| QueryError::at(at, format!("unknown operator {op}")))?;
+                        .ok_or_else(|| QueryError::at(at, format!("there is no operator {op}")))?;
                     let right = self.value(right)?;
                     (right, self.compare(op, left, right, place)?)
                 }
@@ -54,7 +54,7 @@ impl Compiler<'_> {
         }
         result
             .map(Binding::Value)
-            .ok_or_else(|| QueryError::at(at, "nothing to compare"))
+            .ok_or_else(|| QueryError::at(at, "a comparison needs two values"))
     }
 
     pub(super) fn compare(
@@ -150,7 +150,7 @@ impl Compiler<'_> {
             return Ok(found);
         }
         if members.len() > COMPARED_MEMBERS {
-            let message = format!("more than {COMPARED_MEMBERS} floats or strings after 'in'");
+            let message = format!("'in' takes at most {COMPARED_MEMBERS} floats or strings");
             return Err(QueryError::at(at, message));
         }
         let mut result: Option<NodeId> = None;
@@ -196,7 +196,8 @@ impl Compiler<'_> {
         let list = self.value(right)?;
         let level = self.graph.node(list).level;
         if self.is_single(level) {
-            let message = "after 'in' stands a list: [1, 2, 3], or a column with one per event";
+            let message =
+                "'in' needs a list on its right: [1, 2, 3], or a column with a list per event";
             return Err(QueryError::at(span(right), message));
         }
         if !self.is_single(self.graph.node(left).level) {

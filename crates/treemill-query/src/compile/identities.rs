@@ -42,7 +42,7 @@ impl Compiler<'_> {
                 }
             });
         }
-        found.ok_or_else(|| QueryError::at(at, "a reference to nothing"))
+        found.ok_or_else(|| QueryError::at(at, "the reference names no collection"))
     }
 
     /// The column of a collection that has the numbers of its objects.

@@ -37,9 +37,9 @@ impl Compiler<'_> {
             let title = self.title(&bound);
             let message = match self.here {
                 EVENT => {
-                    format!("of {title} there is one per event, so there is nothing to pick from")
+                    format!("{title} is one value per event, not a list: leave out the index")
                 }
-                _ => format!("{title} is one, and no list, so there is nothing to pick from"),
+                _ => format!("{title} is one value, not a list: leave out the index"),
             };
             return Err(QueryError::at(span(value), message));
         }

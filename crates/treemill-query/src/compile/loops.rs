@@ -47,7 +47,7 @@ impl Compiler<'_> {
     /// The elements of a comprehension, before they are a list.
     pub(super) fn looped(&mut self, element: &Expr, loops: &[Loop], at: Span) -> Result<Looped> {
         if loops.len() > LOOPS {
-            let message = format!("more than {LOOPS} loops in a comprehension");
+            let message = format!("a comprehension has more than {LOOPS} loops");
             return Err(QueryError::at(at, message));
         }
         let (outside, variables) = (self.here, self.locals.len());
@@ -208,7 +208,11 @@ impl Compiler<'_> {
             }
             Binding::Tuple { items, .. } => Err(QueryError::at(
                 at,
-                format!("{} names for tuples of {}", names.len(), items.len()),
+                format!(
+                    "for names {} variables, and its tuples have {} elements",
+                    names.len(),
+                    items.len()
+                ),
             )),
             pair @ Binding::Object(_)
                 if names.len() == PAIR.len()

@@ -77,7 +77,7 @@ impl Compiler<'_> {
     fn column(&mut self, index: usize, at: Span) -> Result<Binding> {
         let schema = self.schema;
         let Some(field) = schema.fields.get(index) else {
-            return Err(QueryError::at(at, "no such column"));
+            return Err(QueryError::at(at, "there is no such column"));
         };
         let (level, ty) = match &field.column_type {
             ColumnType::Scalar(item) => (EVENT, type_of(*item)),

@@ -42,7 +42,7 @@ impl Compiler<'_> {
                 at,
                 "~ goes with bools and integers; this is a float",
             )),
-            _ => Err(QueryError::at(at, format!("unknown operator {op}"))),
+            _ => Err(QueryError::at(at, format!("there is no operator {op}"))),
         };
         node.map(Binding::Value)
     }
@@ -72,7 +72,7 @@ impl Compiler<'_> {
             found = self.operation(&each.op, (found, right), places, each.at)?;
             if found.depth() > EXPRESSION_DEPTH {
                 let message = format!(
-                    "more than {EXPRESSION_DEPTH} vectors in a sum: sum(…) adds all vectors of a list"
+                    "the sum has more than {EXPRESSION_DEPTH} vectors: write sum(…), which adds all vectors of a list"
                 );
                 return Err(QueryError::at(at, message));
             }
@@ -247,7 +247,7 @@ impl Compiler<'_> {
                 "&" => Ok(self.both(left, right)),
                 "|" => Ok(self.either(left, right)),
                 "^" => Ok(self.map(Map::Xor, &[left, right], Type::Bool)),
-                _ => Err(QueryError::at(at, format!("unknown operator {op}"))),
+                _ => Err(QueryError::at(at, format!("there is no operator {op}"))),
             };
         }
         if !types.iter().all(|ty| ty.is_integral()) {
@@ -277,7 +277,7 @@ impl Compiler<'_> {
             "<<" => Map::Bits(Bits::ShiftLeft),
             ">>" if ty == Type::UInt => Map::ShiftRightUInt,
             ">>" => Map::Bits(Bits::ShiftRight),
-            _ => return Err(QueryError::at(at, format!("unknown operator {op}"))),
+            _ => return Err(QueryError::at(at, format!("there is no operator {op}"))),
         };
         self.integral(map, &[a, b], ty, at)
     }
@@ -294,7 +294,7 @@ impl Compiler<'_> {
                     match op {
                         "and" => self.both(both[0], both[1]),
                         "or" => self.either(both[0], both[1]),
-                        _ => return Err(QueryError::at(at, format!("unknown operator {op}"))),
+                        _ => return Err(QueryError::at(at, format!("there is no operator {op}"))),
                     }
                 }
             });

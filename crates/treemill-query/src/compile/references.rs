@@ -186,7 +186,8 @@ impl Compiler<'_> {
                 let index = self.mothers(object, ancestry, at)?;
                 let found = targets.into_iter().next().map(|(target, _)| target);
                 let found = found.map(|target| self.those_that_refer(object, index, target));
-                return found.ok_or_else(|| QueryError::at(at, "a reference to nothing"));
+                return found
+                    .ok_or_else(|| QueryError::at(at, "the reference names no collection"));
             }
         };
         let key = match &reference.key {
@@ -213,7 +214,7 @@ impl Compiler<'_> {
                 _ => this,
             });
         }
-        found.ok_or_else(|| QueryError::at(at, "a reference to nothing"))
+        found.ok_or_else(|| QueryError::at(at, "the reference names no collection"))
     }
 
     /// A member that holds indices.

@@ -482,7 +482,7 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let Some(mut bound) = self.defined(define) else {
-            return Err(QueryError::at(at, "no such definition"));
+            return Err(QueryError::at(at, "there is no such definition"));
         };
         if let Some(names) = path.get(used..)
             && !names.is_empty()

@@ -121,7 +121,11 @@ impl Compiler<'_> {
             self.table("interp", &args[2])?.reals(),
         );
         if xs.len() != ys.len() {
-            let message = format!("{} places, and {} values", xs.len(), ys.len());
+            let message = format!(
+                "interp(…) needs as many values as places, and gets {} places and {} values",
+                xs.len(),
+                ys.len()
+            );
             return Err(QueryError::at(span(&args[2]), message));
         }
         ascending("interp", &xs, true, span(&args[1]))?;

@@ -265,7 +265,7 @@ impl Compiler<'_> {
                 Some(sum) => self.real(op, sum, product),
             });
         }
-        sum.ok_or_else(|| QueryError::at(at, "nothing to multiply"))
+        sum.ok_or_else(|| QueryError::at(at, "a product of vectors needs components"))
     }
 
     /// The angle between the momenta of two vectors. That of a momentum of 0 is NaN.

@@ -231,7 +231,7 @@ impl Batch<'_> {
             // Rows are numbered from 0: through a selection vector, they are the vector itself.
             (View::Selected(selection_vector), _) => Ok(selection_vector.clone()),
             (View::Direct, Data::U32(rows)) => Ok(rows.clone()),
-            _ => Err(QueryError::mistake("numbers of lists that are no numbers").into()),
+            _ => Err(QueryError::mistake("the lengths of lists are no numbers").into()),
         }
     }
 
@@ -285,5 +285,7 @@ impl Batch<'_> {
 }
 
 fn too_many() -> QueryError {
-    QueryError::limit(format!("more than {LEVEL_ITEMS} items in one batch"))
+    QueryError::limit(format!(
+        "the lists of one batch have more than {LEVEL_ITEMS} items"
+    ))
 }

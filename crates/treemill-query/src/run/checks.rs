@@ -12,11 +12,11 @@ pub(super) fn check(program: &Program, inputs: &[Input], n: usize) -> Result<(),
     let are_given = program.leaves.len() == inputs.len();
     let mut leaves = program.leaves.iter().zip(inputs);
     if !are_given || !leaves.all(|(leaf, input)| is_input(leaf, input, n)) {
-        return Err(QueryError::mistake("a program over values of other types"));
+        return Err(QueryError::mistake("a program gets values of other types"));
     }
     match program.steps.iter().all(|step| is_step(program, step)) {
         true => Ok(()),
-        false => Err(QueryError::mistake("a program of steps that do not fit")),
+        false => Err(QueryError::mistake("the steps of a program do not fit")),
     }
 }
 

@@ -257,7 +257,7 @@ fn loops_and_lists_that_make_no_sense() {
         ),
         (
             "sum(a.pt for a, b, c in combinations(Muon, 2))",
-            "3 names for tuples of 2",
+            "for names 3 variables, and its tuples have 2 elements",
         ),
         ("sum(a.pt for a, b in Muon)", "the items are no tuples"),
         (
