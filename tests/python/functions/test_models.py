@@ -251,7 +251,7 @@ LOOP = {**TREES[0], "left_children": [1, 0, -1], "right_children": [2, 2, -1]}
         (xgboost_file([LOOP]), FormatError, "two ways lead to node 0 .in tree 0"),
         (xgboost_file([{**TREES[0], "left_children": [9, -1, -1]}]), FormatError, "no node 9"),
         (xgboost_file([{**TREES[0], "split_indices": [2, 0, 0]}]), FormatError, "feature 2 of 2"),
-        (xgboost_file(TREES, names="abc"), FormatError, "3 feature_names of 2"),
+        (xgboost_file(TREES, names="abc"), FormatError, "3 names for 2 features"),
         (
             xgboost_file([{**TREES[0], "tree_param": {"size_leaf_vector": "3"}}]),
             UnsupportedError,

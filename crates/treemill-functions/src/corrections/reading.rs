@@ -99,7 +99,9 @@ fn output(json: &Json) -> Result<Variable> {
 fn inputs(json: &Json) -> Result<Vec<Variable>> {
     let listed = json.list("inputs")?;
     if listed.len() > INPUTS {
-        return Err(LoadError::new(format!("more than {INPUTS} inputs")));
+        return Err(LoadError::new(format!(
+            "a correction has more than {INPUTS} inputs"
+        )));
     }
     listed.iter().map(variable).collect()
 }

@@ -73,7 +73,10 @@ impl<'a> Rows<'a> {
             None => count,
             Some(chosen) if chosen.len() == count => ends(chosen),
             Some(chosen) => {
-                let message = format!("{} rows are chosen, and {count} asked for", chosen.len());
+                let message = format!(
+                    "{} rows are chosen, and {count} are asked for",
+                    chosen.len()
+                );
                 return Err(EvaluationError::arguments(message));
             }
         };

@@ -46,7 +46,10 @@ impl Model {
             .collect();
         let last: usize = one(&head, "max_feature_idx")?;
         if features.len() != last.saturating_add(1) || features.len() > FEATURES {
-            let message = format!("there are {} feature_names up to {last}", features.len());
+            let message = format!(
+                "feature_names has {} names, and max_feature_idx is {last}",
+                features.len()
+            );
             return Err(LoadError::new(message));
         }
         let classes: usize = one(&head, "num_class")?;
@@ -328,7 +331,7 @@ fn sets(lines: &Lines<'_>) -> Result<Vec<Arc<Categories>>> {
     for pair in boundaries.windows(2) {
         let [from, to] = pair else { continue };
         let words = words.get(*from..*to);
-        let wrong = || LoadError::new("cat_boundaries= are not in order");
+        let wrong = || LoadError::new("the numbers of cat_boundaries= are not in order");
         sets.push(Arc::new(Categories::Bits(
             words.ok_or_else(wrong)?.to_vec(),
         )));

@@ -136,7 +136,7 @@ impl Model {
         )?;
         if named && learner.feature_names.len() != count {
             let names = learner.feature_names.len();
-            let message = format!("there are {names} feature_names of {count} features");
+            let message = format!("feature_names has {names} names for {count} features");
             return Err(LoadError::new(message));
         }
         let objective = learner.objective.name;
@@ -198,7 +198,9 @@ fn number(text: &str, what: &str, most: usize) -> Result<usize> {
         Ok(_) => Err(LoadError::unsupported(format!(
             "{what} is {text}: at most {most} are supported"
         ))),
-        Err(e) => Err(LoadError::new(format!("{what} is {text:?}, and no count")).with_source(e)),
+        Err(e) => {
+            Err(LoadError::new(format!("{what} is {text:?}, which is no count")).with_source(e))
+        }
     }
 }
 

@@ -115,7 +115,8 @@ impl Parser<'_> {
     /// What is done one level of brackets deeper.
     fn bracketed<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.brackets >= FORMULA_BRACKETS {
-            let message = format!("more than {FORMULA_BRACKETS} brackets in one another");
+            let message =
+                format!("the formula has more than {FORMULA_BRACKETS} brackets in one another");
             return Err(self.wrong(&message));
         }
         self.brackets = self.brackets.saturating_add(1);
