@@ -76,7 +76,9 @@ impl Foreign {
         stop: u64,
     ) -> Result<ArrayRef, EngineError> {
         let Some(field) = self.schema.fields().get(column) else {
-            return Err(EngineError::Misfit(format!("no foreign column {column}")));
+            return Err(EngineError::Misfit(format!(
+                "there is no foreign column {column}"
+            )));
         };
         block.read(self.provider.as_ref(), field.name(), wanted, stop)
     }
@@ -144,5 +146,5 @@ fn ask(provider: &dyn Provider, name: &str, range: Range<u64>) -> Result<ArrayRe
 }
 
 fn misfit(error: ArrowError) -> EngineError {
-    EngineError::Misfit(format!("a foreign column: {error}"))
+    EngineError::Misfit(format!("a foreign column cannot be used: {error}"))
 }

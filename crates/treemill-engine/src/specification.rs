@@ -14,7 +14,7 @@ use treemill_query::{Functions, Query, QueryError, QueryErrorKind, Schema};
 /// let json = r#"{"version": 1, "steps": [], "bookings": []}"#;
 /// assert!(Specification::parse(json).is_ok());
 /// let error = Specification::parse("[]").err().map(|error| error.to_string());
-/// assert!(error.is_some_and(|message| message.starts_with("not a query: ")));
+/// assert!(error.is_some_and(|message| message.starts_with("this is not a query: ")));
 /// ```
 pub struct Specification {
     spec: Spec,
@@ -38,7 +38,7 @@ impl Specification {
         }
         serde_json::from_str(json)
             .map(Self::new)
-            .map_err(|e| QueryError::new(format!("not a query: {e}")).from_source(e))
+            .map_err(|e| QueryError::new(format!("this is not a query: {e}")).from_source(e))
     }
 
     /// Takes a specification as data.
@@ -120,7 +120,7 @@ mod tests {
             Some("the query is nested more than 127 levels deep")
         );
         let shallow = message(&"[".repeat(JSON_DEPTH)).unwrap_or_default();
-        assert!(shallow.starts_with("not a query: "), "{shallow}");
+        assert!(shallow.starts_with("this is not a query: "), "{shallow}");
         assert!(!shallow.contains("recursion"), "{shallow}");
     }
 }

@@ -153,11 +153,11 @@ impl Column {
     #[staticmethod]
     fn joined(columns: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let Some(first) = columns.first() else {
-            return Err(PyValueError::new_err("no columns to join"));
+            return Err(PyValueError::new_err("there are no columns to join"));
         };
         let kind = first.array.data_type();
         if columns.iter().any(|each| each.array.data_type() != kind) {
-            return Err(PyTypeError::new_err("columns of different types"));
+            return Err(PyTypeError::new_err("the columns have different types"));
         }
         let arrays: Vec<&dyn Array> = columns.iter().map(|each| &*each.array).collect();
         let array = concat(&arrays).map_err(runtime)?;

@@ -52,11 +52,11 @@ impl Function for Own {
     }
 
     fn evaluate(&self, _: &[Argument<'_>], _: &mut [f64]) -> Result<(), String> {
-        Err("it is called before it is known for what".to_owned())
+        Err("it is called before its types are known".to_owned())
     }
 
     fn specialised(&self, _: &[Option<Fixed>]) -> Result<Arc<dyn Function>, String> {
-        Err("it is called before it is known for what".to_owned())
+        Err("it is called before its types are known".to_owned())
     }
 }
 
