@@ -179,7 +179,10 @@ def test_what_a_process_finds_of_files(paths, tmp_path, monkeypatch):
     whole, events, nope, none, text = found.values()
     assert list(found)[:3] == [paths[0], f"{paths[0]}:Events", f"{paths[0]}:Nope"]
     assert whole == events == OPENED | {"size": Path(paths[0]).stat().st_size}
-    assert nope == whole | {"content": "the file has no tree 'Nope'; it has Events", "opened": False}
+    assert nope == whole | {
+        "content": "the file has no tree 'Nope'; it has Events",
+        "opened": False,
+    }
     assert none["error"] == "No such file or directory"
     assert "not a ROOT file" in text["content"]
     monkeypatch.setattr(facts, "_treemill", lambda: "ImportError: no")

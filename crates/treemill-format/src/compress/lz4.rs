@@ -14,7 +14,7 @@ impl Lz4 {
             return Err("the lz4 block is shorter than its checksum".to_owned());
         };
         if xxh64(data, 0) != u64::from_be_bytes(checksum) {
-            return Err("lz4 block's checksum is wrong".to_owned());
+            return Err("the lz4 block's checksum is wrong".to_owned());
         }
         // Both sizes are below 2^24: they come from 3-byte fields.
         let size = i32::try_from(target.len()).map_err(|e| e.to_string())?;
