@@ -3,6 +3,7 @@ missing values beside lists, orders of NaN and missing keys, rows of thousands o
 """
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -150,8 +151,12 @@ def test_rows_of_other_operators(events):
 def test_what_is_too_much_in_a_row_is_said(events):
     with raises(tm.QueryError, said="more than 200 vectors in a sum: sum …"):
         tm.run(events.sum("(" + " + ".join(["vector(px=x, py=0, pz=0, mass=0)"] * 300) + ").px"))
-    with raises(tm.QueryError, said="too many operators in a row define"):
-        tm.run(events.sum("+".join(["x"] * 30_000)))
+    row = "+".join(["x"] * 30_000)
+    if sys.version_info >= (3, 14):  # its parser takes rows of any length
+        assert tm.run(events.sum(row)) == pytest.approx(30_000 * COLUMNS["x"].sum())
+    else:
+        with raises(tm.QueryError, said="too many operators in a row define"):
+            tm.run(events.sum(row))
     with raises(tm.QueryError, said="did you mean x") as error:
         tm.run(events.sum(" + ".join(["x"] * 300) + " + xx"))
     assert error.value.span == (1200, 1202)
