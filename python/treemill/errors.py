@@ -178,7 +178,28 @@ def _rebuild(kind: type[TreemillError], state: dict[str, object]) -> TreemillErr
 
 class SourceError(TreemillError):
     """treemill could not read or write bytes: the file does not exist, the permission or the space
-    is missing, or a server does not answer."""
+    is missing, or a server does not answer.
+
+    `kind`, in addition to the attributes of all errors: which of these it is, if the core met it in
+    a file, in one word that does not change: `missing`, `denied`, `untrusted` (a certificate),
+    `tls-required`, `unreachable`, `silent`, `reset` or `lost` (a connection), `busy`, `malformed`
+    (an answer), `damaged` (it differs from its checksums), `changed`, `unsupported`, `invalid`,
+    `elsewhere` (this server cannot bring it now), `transient` (another reason that may pass) or
+    `permanent` (one that does not).
+
+    ```python
+    try:
+        tm.dataset("none.root", tree="Events").num_entries
+    except tm.SourceError as error:
+        print(error.kind)  # missing
+    ```
+    """
+
+    def __init__(
+        self, message: str = "", *, kind: str | None = None, **place: Unpack[Place]
+    ) -> None:
+        super().__init__(message, **place)
+        self.kind = kind
 
 
 class ChangedError(SourceError):

@@ -59,7 +59,7 @@ impl Core {
         let opening = runtime()?.spawn(async move { asked.open(&place).await });
         let status = door.stat(&name).await?;
         if status.is_folder {
-            return Err(Trouble::new(Kind::Final, "it is a folder, not a file"));
+            return Err(Trouble::new(Kind::Permanent, "it is a folder, not a file"));
         }
         let lost = |_| Trouble::new(Kind::Transient, "the request was given up");
         let (session, pool) = opening.await.map_err(lost)??;
@@ -304,7 +304,7 @@ impl Listener for Core {
             }
             Outcome::Short => {
                 let what = "the file is shorter than it was when opened";
-                self.give_up(asked.pieces(), &Trouble::new(Kind::Final, what));
+                self.give_up(asked.pieces(), &Trouble::new(Kind::Permanent, what));
             }
         }
     }
@@ -339,7 +339,11 @@ impl Listener for Core {
             return self.reopen(state, wait);
         }
         drop(state);
-        let kind = if is_hopeless { Kind::Final } else { why.kind };
+        let kind = if is_hopeless {
+            Kind::Permanent
+        } else {
+            why.kind
+        };
         self.give_up_all(&Trouble { kind, ..why });
     }
 }

@@ -125,10 +125,13 @@ impl Door {
         let trouble = match reply {
             Reply::Failed(failure) => refusal(failure),
             Reply::Ended(why) => Trouble::new(
-                Kind::Final,
+                Kind::Permanent,
                 format!("the door ends the conversation: {why}"),
             ),
-            _ => Trouble::new(Kind::Final, "the door has answered what was not asked for"),
+            _ => Trouble::new(
+                Kind::Permanent,
+                "the door has answered what was not asked for",
+            ),
         };
         at(&self.name, &trouble)
     }
@@ -163,13 +166,15 @@ impl Door {
 
 /// Why a door refuses: what it means for further attempts.
 fn refusal(failure: &Failure) -> Trouble {
-    const FINAL: [&str; 6] = ["EACCES", "EPERM", "EISDIR", "EINVAL", "ENOTDIR", "EROFS"];
+    const DENIED: [&str; 2] = ["EACCES", "EPERM"];
+    const INVALID: [&str; 4] = ["EISDIR", "EINVAL", "ENOTDIR", "EROFS"];
     let is_missing = failure.errno == "ENOENT"
         || failure.code == 10001
         || failure.message.contains("No such file");
     let (kind, hint) = match failure.code {
         _ if is_missing => (Kind::Missing, ""),
-        _ if FINAL.contains(&failure.errno.as_str()) => (Kind::Final, ""),
+        _ if DENIED.contains(&failure.errno.as_str()) => (Kind::Denied, ""),
+        _ if INVALID.contains(&failure.errno.as_str()) => (Kind::Invalid, ""),
         33 => (Kind::Transient, ""), // no pool is free, or awake
         112 => (
             Kind::Elsewhere,
@@ -227,7 +232,7 @@ mod tests {
             (10001, "gone", "", Kind::Missing),
             (2, "No such file or directory", "", Kind::Missing),
             (5, "x", "ENOENT", Kind::Missing),
-            (33, "Permission denied.", "EPERM", Kind::Final),
+            (33, "Permission denied.", "EPERM", Kind::Denied),
             (33, "No pools available", "", Kind::Transient),
             (112, "User timeout canceled session", "", Kind::Elsewhere),
             (9999, "something else", "", Kind::Elsewhere),

@@ -7,7 +7,12 @@ use treemill_transfer::{Kind, SILENCE, Trouble};
 pub(crate) async fn connect(server: &str) -> Result<TcpStream, Trouble> {
     let (host, port) = server.rsplit_once(':').unwrap_or((server, ""));
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    let bad = |_| Trouble::new(Kind::Final, format!("the port of {server} is no number"));
+    let bad = |_| {
+        Trouble::new(
+            Kind::Permanent,
+            format!("the port of {server} is no number"),
+        )
+    };
     let connected = treemill_transfer::connect(host, port.parse().map_err(bad)?, SILENCE);
     let socket = connected
         .await

@@ -99,7 +99,7 @@ pub(crate) fn judge(
     most_whole: u64,
     server: &str,
 ) -> Result<Accepted, Trouble> {
-    let wrong = |what: String| Trouble::new(Kind::Final, format!("the server {server} {what}"));
+    let wrong = |what: String| Trouble::new(Kind::Permanent, format!("the server {server} {what}"));
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let told = text(CONTENT_RANGE).and_then(ContentRange::parse);
     let packed =
@@ -178,17 +178,18 @@ pub(crate) fn judge(
 }
 
 fn changed() -> Trouble {
-    Trouble::new(Kind::Final, "the file changed while it was read")
+    Trouble::new(Kind::Changed, "the file changed while it was read")
 }
 
 /// What a status means that brings no bytes. `server` is for the message.
 #[must_use]
 pub fn refused(status: StatusCode, headers: &HeaderMap, server: &str) -> Trouble {
     let kind = match status.as_u16() {
+        401 | 403 => Kind::Denied,
         404 | 410 => Kind::Missing,
         429 | 503 => Kind::Busy,
         408 | 425 | 500 | 502 | 504 => Kind::Transient,
-        _ => Kind::Final,
+        _ => Kind::Permanent,
     };
     let what = match status.as_u16() {
         404 | 410 => format!("no such file: the server {server} answers {status}"),

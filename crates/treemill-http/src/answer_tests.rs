@@ -69,7 +69,7 @@ fn ranges_are_taken_as_asked() {
     ] {
         let trouble = judged(206, &pairs, Some(100)).unwrap_err();
         assert!(trouble.what.contains(words), "{}", trouble.what);
-        assert_eq!(trouble.kind, Kind::Final);
+        assert_eq!(trouble.kind, Kind::Permanent);
     }
 }
 
@@ -97,12 +97,12 @@ fn statuses_say_whether_to_try_again() {
         (500, Kind::Transient),
         (503, Kind::Busy),
         (429, Kind::Busy),
-        (501, Kind::Final),
-        (401, Kind::Final),
-        (403, Kind::Final),
-        (412, Kind::Final),
-        (416, Kind::Final),
-        (204, Kind::Final),
+        (501, Kind::Permanent),
+        (401, Kind::Denied),
+        (403, Kind::Denied),
+        (412, Kind::Changed),
+        (416, Kind::Permanent),
+        (204, Kind::Permanent),
     ] {
         assert_eq!(
             judged(status, &[], Some(100)).unwrap_err().kind,

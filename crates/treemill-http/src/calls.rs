@@ -226,7 +226,10 @@ async fn all(file: &File, size: u64, versions: &Versions) -> Result<Bytes, Troub
 }
 
 fn no_size() -> Trouble {
-    Trouble::new(Kind::Final, "the server does not say how long the file is")
+    Trouble::new(
+        Kind::Permanent,
+        "the server does not say how long the file is",
+    )
 }
 
 fn identity(file: &File, version: &Version, size: u64) -> Option<Identity> {
@@ -241,7 +244,7 @@ async fn body(reply: &mut Reply, most: u64) -> Result<Bytes, Trouble> {
         whole.extend_from_slice(&chunk);
         if whole.len() as u64 > most {
             let what = format!("the server {} sends more than {most} bytes", reply.server);
-            return Err(Trouble::new(Kind::Final, what));
+            return Err(Trouble::new(Kind::Permanent, what));
         }
     }
     Ok(whole.freeze())
@@ -319,7 +322,7 @@ fn unlisted(reply: &Reply) -> Trouble {
         "the server {} has no listing of this folder that treemill knows: name the files, or use dav:// or root://",
         reply.server
     );
-    Trouble::new(Kind::Final, what)
+    Trouble::new(Kind::Permanent, what)
 }
 
 impl Source for HttpSource {

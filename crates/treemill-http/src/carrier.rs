@@ -174,7 +174,7 @@ impl File {
             return Ok(request);
         }
         let token =
-            bearer_token().map_err(|e| Trouble::new(Kind::Final, e.to_string()).with_cause(e))?;
+            bearer_token().map_err(|e| Trouble::new(Kind::Denied, e.to_string()).with_cause(e))?;
         Ok(match token {
             Some(token) => request.bearer_auth(token.reveal()),
             None => request,

@@ -101,7 +101,7 @@ impl Conversation {
     }
 
     fn redirected(&mut self, location: Option<&str>) -> Turn {
-        let fail = |what: &str| Turn::Fail(Trouble::new(Kind::Final, what));
+        let fail = |what: &str| Turn::Fail(Trouble::new(Kind::Permanent, what));
         self.hops = self.hops.saturating_add(1);
         if self.hops > MOST_REDIRECTS {
             return fail("the server redirects in a circle");

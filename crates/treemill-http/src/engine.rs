@@ -25,7 +25,7 @@ struct Engine {
 fn engine() -> Result<&'static Engine, Trouble> {
     ENGINE.get(|| {
         let tls = tls::client()
-            .map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")).with_cause(e))?;
+            .map_err(|e| Trouble::new(Kind::Permanent, format!("no TLS: {e}")).with_cause(e))?;
         let clients: Result<_, _> = (0..CLIENTS).map(|_| client(tls.clone())).collect();
         let clients = clients.map_err(|e| trouble(&e, "the network"))?;
         Ok(Engine { clients })
@@ -62,7 +62,7 @@ impl Line {
         let number = client_number(others, self.is_multiplexed.load(Ordering::Relaxed));
         let client = engine()?.clients.get(number);
         let client =
-            client.ok_or_else(|| Trouble::new(Kind::Final, "there is no client of HTTP"))?;
+            client.ok_or_else(|| Trouble::new(Kind::Permanent, "there is no client of HTTP"))?;
         Ok((client, flight))
     }
 
@@ -137,14 +137,14 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
     if let Some(refusal) = tls_refusal(error) {
         let words = treemill_transfer::credentials::in_words(refusal);
         let what = format!("the server {server} cannot be trusted, or does not trust: {words}");
-        let refused = Trouble::new(Kind::Final, what);
+        let refused = Trouble::new(Kind::Permanent, what);
         return match refusal {
             rustls::Error::AlertReceived(_) => explained(refused), // the server's word
             _ => refused,
         };
     }
     let kind = match (error.is_builder(), error.is_timeout()) {
-        (true, _) => Kind::Final,
+        (true, _) => Kind::Permanent,
         (_, true) => Kind::Silent,
         (_, false) if error.is_connect() && takes_no_connections(error) => Kind::Unreachable,
         (_, false) if error.is_request() => Kind::Reset,

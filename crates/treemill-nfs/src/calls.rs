@@ -66,7 +66,10 @@ pub async fn opened(url: &str) -> Result<NfsSource, SourceError> {
         let head = u32::try_from(HEAD).unwrap_or(0);
         let (file, attributes, head) = File::open(client, &address.names, head).await?;
         let size = attributes.size.ok_or_else(|| {
-            Trouble::new(Kind::Final, "the server does not say how large the file is")
+            Trouble::new(
+                Kind::Permanent,
+                "the server does not say how large the file is",
+            )
         })?;
         let most = usize::try_from(size).unwrap_or(usize::MAX);
         let opened = Opened {
@@ -167,13 +170,13 @@ async fn listed(client: &Arc<Client>, path: &[String]) -> Result<Vec<Entry>, Tro
     while !listing.is_end {
         if entries.len() > MOST_ENTRIES {
             let what = format!("the folder has more than {MOST_ENTRIES} entries");
-            return Err(Trouble::new(Kind::Final, what));
+            return Err(Trouble::new(Kind::Permanent, what));
         }
         let before = listing.next;
         listing = next(client, &handle, before).await?;
         if listing.next == before && !listing.is_end {
             return Err(Trouble::new(
-                Kind::Final,
+                Kind::Permanent,
                 "the server's listing does not go on",
             ));
         }

@@ -322,7 +322,7 @@ impl Listener {
                     Ok(None) => break,
                     Ok(Some(Came::Record(record))) => self.came(record),
                     Ok(Some(Came::Apart { xid, record, data })) => self.landed(xid, record, data),
-                    Err(wrong) => return Trouble::new(Kind::Final, wrong.to_string()),
+                    Err(wrong) => return Trouble::new(Kind::Malformed, wrong.to_string()),
                 };
                 if let Err(why) = came {
                     return why;
@@ -334,20 +334,21 @@ impl Listener {
     /// An answer whose data are in their room.
     fn landed(&self, xid: u32, record: Bytes, data: BytesMut) -> Result<(), Trouble> {
         let length = data.len();
-        match message(record).map_err(|e| Trouble::new(Kind::Final, e.to_string()))? {
+        match message(record).map_err(|e| Trouble::new(Kind::Malformed, e.to_string()))? {
             Message::Reply { body: Ok(body), .. } => {
                 self.calls.filled(xid, body.without(length), data);
             }
-            _ => return Err(Trouble::new(Kind::Final, "an answer has changed")),
+            _ => return Err(Trouble::new(Kind::Malformed, "an answer has changed")),
         }
         Ok(())
     }
 
     fn came(&self, record: Bytes) -> Result<(), Trouble> {
-        let read = message(record).map_err(|e| Trouble::new(Kind::Final, e.to_string()))?;
+        let read = message(record).map_err(|e| Trouble::new(Kind::Malformed, e.to_string()))?;
         match read {
             Message::Reply { xid, body } => {
-                let body = body.map_err(|refusal| Trouble::new(Kind::Final, refusal.to_string()));
+                let body =
+                    body.map_err(|refusal| Trouble::new(Kind::Permanent, refusal.to_string()));
                 self.calls.answered(xid, body);
             }
             Message::Call {

@@ -331,6 +331,6 @@ async fn read(
     let settled = server.settled(DATA_PATIENCE, ask, take).await;
     match settled.map_err(|trouble| trouble.kind)? {
         Ok(bytes) => Ok(Ok(bytes)),
-        Err(failure) => failure.status().map(Err).ok_or(Kind::Final),
+        Err(failure) => failure.status().map(Err).ok_or(Kind::Permanent),
     }
 }

@@ -31,7 +31,7 @@ impl Reached {
     fn session(&self) -> Result<&Arc<Session>, Trouble> {
         match self {
             Reached::Made(session) => Ok(session),
-            Reached::Connected(_) => Err(Trouble::new(Kind::Final, "no session was made")),
+            Reached::Connected(_) => Err(Trouble::new(Kind::Permanent, "no session was made")),
         }
     }
 }

@@ -271,7 +271,7 @@ fn is_of_state(failure: &Failure) -> bool {
 }
 
 fn changed() -> Trouble {
-    Trouble::new(Kind::Final, "the file changed while it was read")
+    Trouble::new(Kind::Changed, "the file changed while it was read")
 }
 
 impl Drop for Open {

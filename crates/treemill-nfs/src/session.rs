@@ -87,7 +87,7 @@ impl Session {
                 "the server allows {} operations and {} bytes in one answer, which is too little to read",
                 fore.operations, fore.most_answer
             );
-            return Err(Trouble::new(Kind::Final, what));
+            return Err(Trouble::new(Kind::Permanent, what));
         }
         let slots = usize::try_from(slots).unwrap_or(1);
         Ok(Session {
@@ -280,7 +280,7 @@ impl Session {
         if said.slot != slot.number {
             self.end();
             return Err(Lost::Trouble(Trouble::new(
-                Kind::Final,
+                Kind::Permanent,
                 "the server has answered in another slot",
             )));
         }
@@ -366,10 +366,11 @@ fn no_slot() -> Lost {
 pub(crate) fn trouble(failure: &Failure) -> Trouble {
     let kind = match failure.status().map(meaning) {
         Some(Meaning::Missing) => Kind::Missing,
+        Some(Meaning::Denied) => Kind::Denied,
         Some(Meaning::Later | Meaning::Session | Meaning::Client | Meaning::State) => {
             Kind::Transient
         }
-        Some(Meaning::Final | Meaning::Link) | None => Kind::Final,
+        Some(Meaning::Final | Meaning::Link) | None => Kind::Permanent,
     };
     Trouble::new(kind, failure.to_string())
 }

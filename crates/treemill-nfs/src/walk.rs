@@ -30,7 +30,7 @@ pub(crate) async fn walk<T>(
         path = through(client, &path, passed).await?;
     }
     Err(Trouble::new(
-        Kind::Final,
+        Kind::Permanent,
         format!("more than {MOST_LINKS} symbolic links on the way"),
     ))
 }

@@ -88,7 +88,12 @@ fn attached<T>(name: &str, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Resu
 }
 
 fn failed(py: Python<'_>, name: &str, error: &PyErr) -> SourceError {
-    let kind = if error.is_instance_of::<PyFileNotFoundError>(py) {
+    // Of a bridge's own SourceError its kind.
+    let named = error.value(py).getattr("kind");
+    let named = named.and_then(|kind| kind.extract::<String>());
+    let kind = if let Some(kind) = named.ok().and_then(|name| SourceErrorKind::of_name(&name)) {
+        kind
+    } else if error.is_instance_of::<PyFileNotFoundError>(py) {
         SourceErrorKind::Missing
     } else if error.is_instance_of::<PyOSError>(py) {
         SourceErrorKind::Transient

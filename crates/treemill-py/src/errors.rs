@@ -5,12 +5,17 @@ use pyo3::types::PyDict;
 use std::path::Path;
 use treemill_engine::{EngineError, EngineErrorKind};
 use treemill_query::{QueryError, QueryErrorKind};
-use treemill_read::{ErrorKind, ReadError};
+use treemill_read::{Cause, ErrorKind, ReadError};
+use treemill_source::{SourceError, SourceErrorKind};
 
-/// The Python class of each kind of error: its module and its name.
-fn class(kind: EngineErrorKind) -> (&'static str, &'static str) {
-    const TREEMILL: &str = "treemill.errors";
-    const PYTHON: &str = "builtins";
+const TREEMILL: &str = "treemill.errors";
+const PYTHON: &str = "builtins";
+
+/// A class of Python's: its module and its name.
+type Class = (&'static str, &'static str);
+
+/// The Python class of each kind of error.
+fn class(kind: EngineErrorKind) -> Class {
     match kind {
         EngineErrorKind::Read(kind) => match kind {
             ErrorKind::Source => (TREEMILL, "SourceError"),
@@ -32,10 +37,20 @@ fn class(kind: EngineErrorKind) -> (&'static str, &'static str) {
     }
 }
 
-/// A reading error, with the file and the place in it.
+/// A reading error, with the file and the place in it; of a source's error also its kind.
 pub fn read_error(py: Python<'_>, error: &ReadError) -> PyErr {
-    let kind = EngineErrorKind::Read(error.kind);
-    raise(py, kind, &error.message, |places| {
+    let kind = match error.cause.as_deref() {
+        Some(Cause::Source(SourceError { kind, .. })) => Some(*kind),
+        _ => None,
+    };
+    let class = match kind {
+        Some(SourceErrorKind::Changed) => (TREEMILL, "ChangedError"),
+        _ => class(EngineErrorKind::Read(error.kind)),
+    };
+    raise(py, class, &error.message, |places| {
+        if let Some(kind) = kind {
+            places.set_item("kind", kind.name())?;
+        }
         places.set_item("file", &error.file)?;
         places.set_item("branch", error.branch.as_deref())?;
         places.set_item("entries", error.entries.as_ref().map(|r| (r.start, r.end)))?;
@@ -45,16 +60,16 @@ pub fn read_error(py: Python<'_>, error: &ReadError) -> PyErr {
 
 /// The error of a file that cannot be read.
 pub fn source_error(py: Python<'_>, message: &str, file: &Path) -> PyErr {
-    let kind = EngineErrorKind::Read(ErrorKind::Source);
-    raise(py, kind, message, |places| {
+    let class = class(EngineErrorKind::Read(ErrorKind::Source));
+    raise(py, class, message, |places| {
         places.set_item("file", file.to_string_lossy())
     })
 }
 
 /// A query's error, with the expression and the place in it.
 pub fn query_error(py: Python<'_>, error: &QueryError) -> PyErr {
-    let kind = EngineErrorKind::Query(error.kind);
-    raise(py, kind, &error.message, |places| {
+    let class = class(EngineErrorKind::Query(error.kind));
+    raise(py, class, &error.message, |places| {
         places.set_item("text", error.text.as_deref())?;
         places.set_item("span", error.span)?;
         places.set_item("column", error.column.as_deref())?;
@@ -64,28 +79,27 @@ pub fn query_error(py: Python<'_>, error: &QueryError) -> PyErr {
 
 /// An error of a bound query. An exception that a Python object raised stays as it was.
 pub fn engine_error(py: Python<'_>, error: EngineError) -> PyErr {
-    let kind = error.kind();
+    let class = class(error.kind());
     match error {
         EngineError::Query(e) => query_error(py, &e),
         EngineError::Read(e) => read_error(py, &e),
-        EngineError::Misfit(message) => raise(py, kind, &message, |_| Ok(())),
+        EngineError::Misfit(message) => raise(py, class, &message, |_| Ok(())),
         EngineError::Provider(e) => match e.downcast::<PyErr>() {
             Ok(e) => *e,
-            Err(e) => raise(py, kind, &e.to_string(), |_| Ok(())),
+            Err(e) => raise(py, class, &e.to_string(), |_| Ok(())),
         },
     }
 }
 
 fn raise(
     py: Python<'_>,
-    kind: EngineErrorKind,
+    (module, name): Class,
     message: &str,
     places: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>,
 ) -> PyErr {
     let made = || -> PyResult<PyErr> {
         let keywords = PyDict::new(py);
         places(&keywords)?;
-        let (module, name) = class(kind);
         let class = py.import(module)?.getattr(name)?;
         Ok(PyErr::from_value(class.call((message,), Some(&keywords))?))
     };

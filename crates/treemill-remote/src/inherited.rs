@@ -53,7 +53,7 @@ impl Inherited {
         if source.size() != self.first.size() || (differs && !source.may_move()) {
             let what = "the file has changed since the parent of this process opened it";
             let name = self.first.name();
-            return Err(SourceError::of(SourceErrorKind::Permanent, name, what));
+            return Err(SourceError::of(SourceErrorKind::Changed, name, what));
         }
         // What this process's parent has opened is the parent's to close.
         std::mem::forget(anew.replace((process, Arc::clone(&source))));

@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use treemill_source::{Observed, Source, SourceError};
-use treemill_transfer::look_up;
-use treemill_xrootd::{Client, Error, Held, Options, Peers, Url, XrootdSource, settled, shown};
+use treemill_transfer::{Trouble, look_up};
+use treemill_xrootd::{Client, Held, Options, Peers, Url, XrootdSource, settled, shown};
 
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["root", "xroot", "roots", "xroots"],
@@ -216,6 +216,6 @@ fn parsed(url: &str) -> Result<Url, SourceError> {
     Url::parse(url).map_err(|error| failed(&shown(url), &error))
 }
 
-fn failed(name: &str, error: &Error) -> SourceError {
-    error.of_source(name)
+fn failed(name: &str, error: &Trouble) -> SourceError {
+    error.error(name, None)
 }

@@ -4,15 +4,111 @@ use crate::Cause;
 use std::error::Error;
 use std::ops::Range;
 
-/// What an error means for further attempts: callers decide by it, never by the words.
+/// What kind of error it is, of all protocols and file systems: callers decide by it, never by the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceErrorKind {
     /// There is no such file, and the server or the file system is sure of it.
     Missing,
-    /// The same request may succeed later, or at another replica.
+    /// This user may not do it, or no credentials are at hand that the server takes.
+    Denied,
+    /// The server's certificate is not that of a server which this client trusts.
+    Untrusted,
+    /// The server takes no connections but those with TLS.
+    TlsRequired,
+    /// No connection can be made: the name has no address, or nothing there takes connections.
+    Unreachable,
+    /// Nothing came for as long as it is waited for.
+    Silent,
+    /// The connection broke before the first byte of an answer. A firewall may allow few connections, and reset the others.
+    Reset,
+    /// The connection broke.
+    Lost,
+    /// The server has too much to do: it takes no more at once.
+    Busy,
+    /// What the server sent breaks the protocol.
+    Malformed,
+    /// What came differs from its checksums, more than once.
+    Damaged,
+    /// The file is not what it was when it was opened.
+    Changed,
+    /// The server demands, or is asked for, what one of both sides does not do.
+    Unsupported,
+    /// The caller asked for something that cannot be.
+    Invalid,
+    /// Another replica may do better; here it is not tried again.
+    Elsewhere,
+    /// The same request may succeed later, or at another replica, for a reason that has no kind of its own.
     Transient,
-    /// Another attempt would meet the same.
+    /// Another attempt would meet the same, for a reason that has no kind of its own.
     Permanent,
+}
+
+impl SourceErrorKind {
+    /// All kinds with their names, which do not change.
+    const NAMES: [(SourceErrorKind, &'static str); 17] = [
+        (SourceErrorKind::Missing, "missing"),
+        (SourceErrorKind::Denied, "denied"),
+        (SourceErrorKind::Untrusted, "untrusted"),
+        (SourceErrorKind::TlsRequired, "tls-required"),
+        (SourceErrorKind::Unreachable, "unreachable"),
+        (SourceErrorKind::Silent, "silent"),
+        (SourceErrorKind::Reset, "reset"),
+        (SourceErrorKind::Lost, "lost"),
+        (SourceErrorKind::Busy, "busy"),
+        (SourceErrorKind::Malformed, "malformed"),
+        (SourceErrorKind::Damaged, "damaged"),
+        (SourceErrorKind::Changed, "changed"),
+        (SourceErrorKind::Unsupported, "unsupported"),
+        (SourceErrorKind::Invalid, "invalid"),
+        (SourceErrorKind::Elsewhere, "elsewhere"),
+        (SourceErrorKind::Transient, "transient"),
+        (SourceErrorKind::Permanent, "permanent"),
+    ];
+
+    /// The name of the kind.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let mut names = SourceErrorKind::NAMES.iter();
+        names
+            .find(|(kind, _)| *kind == self)
+            .map_or("", |(_, name)| name)
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let mut names = SourceErrorKind::NAMES.iter();
+        names
+            .find(|(_, known)| *known == name)
+            .map(|(kind, _)| *kind)
+    }
+
+    /// Whether the same request may succeed in a moment, at the same server.
+    #[must_use]
+    pub fn may_pass(self) -> bool {
+        use SourceErrorKind::{Busy, Lost, Reset, Silent, Transient, Unreachable};
+        matches!(self, Transient | Busy | Reset | Lost | Unreachable | Silent)
+    }
+
+    /// Whether the same request may succeed later, or at another replica.
+    #[must_use]
+    pub fn is_transient(self) -> bool {
+        use SourceErrorKind::{Damaged, Elsewhere, Malformed};
+        self.may_pass() || matches!(self, Malformed | Damaged | Elsewhere)
+    }
+
+    /// Whether another attempt meets the same, here and elsewhere, although there may be such a file.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        !self.is_transient() && self != SourceErrorKind::Missing
+    }
+
+    /// Whether there is no connection, be it that none could be made.
+    #[must_use]
+    pub fn is_of_connection(self) -> bool {
+        use SourceErrorKind::{Lost, Reset, Unreachable};
+        matches!(self, Lost | Reset | Unreachable)
+    }
 }
 
 /// A source could not be opened, or a range not read.
@@ -29,7 +125,7 @@ pub enum SourceErrorKind {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceError {
-    /// What it means for further attempts.
+    /// What kind of error it is.
     pub kind: SourceErrorKind,
     /// The source's name: a path or a URL, without credentials.
     pub name: String,
@@ -76,7 +172,7 @@ impl SourceError {
     /// Whether the same request may succeed later, or at another replica.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        self.kind == SourceErrorKind::Transient
+        self.kind.is_transient()
     }
 }
 
@@ -105,5 +201,29 @@ pub fn is_there<T>(answer: Result<T, SourceError>) -> Result<bool, SourceError> 
         Ok(_) => Ok(true),
         Err(error) if error.is_missing() => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_a_name_of_its_own() {
+        for (kind, name) in SourceErrorKind::NAMES {
+            assert_eq!(
+                (kind.name(), SourceErrorKind::of_name(name)),
+                (name, Some(kind))
+            );
+        }
+        assert_eq!(SourceErrorKind::of_name("none"), None);
+    }
+
+    #[test]
+    fn what_may_pass_here_may_pass_elsewhere() {
+        for (kind, _) in SourceErrorKind::NAMES {
+            assert!(kind.is_transient() || !kind.may_pass(), "{kind:?}");
+            assert!(!(kind.is_transient() && kind.is_final()), "{kind:?}");
+        }
     }
 }

@@ -29,6 +29,7 @@ impl Local {
         let failed = |error: std::io::Error| {
             let kind = match error.kind() {
                 ErrorKind::NotFound => SourceErrorKind::Missing,
+                ErrorKind::PermissionDenied => SourceErrorKind::Denied,
                 _ => SourceErrorKind::Permanent,
             };
             SourceError::of(kind, &name, in_words(&error)).with_cause(error)

@@ -3,7 +3,7 @@
 
 use crate::limits::STAGGER;
 use crate::runtime::wait;
-use crate::trouble::{Kind, Trouble};
+use crate::{Kind, Trouble};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -6,7 +6,7 @@ use crate::gate::{Gate, gate};
 use crate::limits::{IN_LINE, SILENCE};
 use crate::meter::Meter;
 use crate::retry::Retry;
-use crate::trouble::{Kind, Trouble};
+use crate::{Kind, Trouble};
 use bytes::{Buf, Bytes, BytesMut};
 use std::ops::Range;
 use std::pin::pin;
@@ -175,7 +175,7 @@ async fn attempt<C: Carrier>(
     watch.meter().answered(sent.elapsed());
     let before = retry.left().start.checked_sub(part.start);
     let mut skip =
-        before.ok_or_else(|| Trouble::new(Kind::Final, "the server sent other bytes"))?;
+        before.ok_or_else(|| Trouble::new(Kind::Permanent, "the server sent other bytes"))?;
     while !retry.left().is_empty() {
         let Some(chunk) = in_line(SILENCE, part.body.next(), is_busy).await? else {
             return Err(short(&retry.left()));

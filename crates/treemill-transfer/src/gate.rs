@@ -4,7 +4,7 @@
 use crate::health::Health;
 use crate::limits::{IN_FLIGHT, REST, WIDEN_AFTER, WIDEN_BY};
 use crate::process::PerProcess;
-use crate::trouble::{Kind, Trouble};
+use crate::{Kind, Trouble};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -2,7 +2,7 @@
 
 use crate::limits::{ANSWERING, DOUBT};
 use crate::retry::Retry;
-use crate::trouble::{Kind, Trouble};
+use crate::{Kind, Trouble};
 use std::ops::Range;
 use std::time::Duration;
 

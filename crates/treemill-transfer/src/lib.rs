@@ -34,4 +34,5 @@ pub use retry::Retry;
 pub use runtime::{runtime, wait, wait_for};
 pub use socket::{read, write};
 pub use threads::{Job, Threads};
-pub use trouble::{Kind, Trouble};
+pub use treemill_source::SourceErrorKind as Kind;
+pub use trouble::Trouble;

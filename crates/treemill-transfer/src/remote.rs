@@ -6,7 +6,7 @@ use crate::limits::{LITTLE_UNWANTED, MOST_UNWANTED};
 use crate::meter::Meter;
 use crate::parts::{part_bytes, parts};
 use crate::runtime::runtime;
-use crate::trouble::{Kind, Trouble};
+use crate::{Kind, Trouble};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -96,7 +96,7 @@ impl<C: Carrier> Remote<C> {
             let what = format!("the source has {} bytes", self.opened.size);
             return Some(Err(self
                 .shared
-                .error(&Trouble::new(Kind::Final, what), range)));
+                .error(&Trouble::new(Kind::Permanent, what), range)));
         }
         if range.is_empty() {
             return Some(Ok(Bytes::new()));

@@ -5,7 +5,7 @@ use crate::limits::{
     BACK_OFF, DOUBTFUL_SILENCE, MOST_ASKED, MOST_ATTEMPTS, MOST_BACK_OFF, MOST_FAILURES, PATIENCE,
     SILENCE, STRANGER_FAILURES,
 };
-use crate::trouble::{Kind, Trouble};
+use crate::{Kind, Trouble};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_is_final_is_not_tried_again() {
-        for kind in [Kind::Final, Kind::Missing, Kind::Elsewhere] {
+        for kind in [Kind::Permanent, Kind::Missing, Kind::Elsewhere] {
             let mut retry = Retry::new(0..1);
             assert_eq!(retry.failed(&Trouble::new(kind, ""), Duration::ZERO), None);
         }

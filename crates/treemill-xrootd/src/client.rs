@@ -1,7 +1,7 @@
 //! What callers ask of servers by address: open, status, listings, places, configuration. Knows no sockets: it keeps
 //! one session for each server and user, and follows redirects by the route's decisions.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{may_be_elsewhere, trouble, without_tls};
 use crate::file::File;
 use crate::held::Held;
 use crate::options::Options;
@@ -20,6 +20,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use treemill_transfer::wait;
+use treemill_transfer::{Kind, Trouble};
 
 /// The session of one server, once it is made. One task makes it, the others wait.
 #[derive(Default)]
@@ -30,30 +31,25 @@ struct Made {
     /// Whether the server wants nothing before the login is done.
     wants_login_first: bool,
     /// When it could not be made last, and why.
-    failed: Option<(Instant, Error)>,
+    failed: Option<(Instant, Trouble)>,
 }
 
 impl Made {
     /// The session that there is. One that is not needed is not another client's: it would make nothing faster.
-    fn usable(&self, is_needed: bool) -> Option<Result<Arc<Session>, Error>> {
+    fn usable(&self, is_needed: bool) -> Option<Result<Arc<Session>, Trouble>> {
         let own = self.made.as_ref().filter(|session| !session.is_broken());
         if let Some(session) = own {
             return Some(Ok(Arc::clone(session)));
         }
         let others = self.borrowed.as_ref().and_then(Weak::upgrade);
         let others = others.filter(|session| !session.is_broken())?;
-        let refused = || {
-            Error::new(
-                ErrorKind::Connection,
-                "the server takes no further connections",
-            )
-        };
+        let refused = || trouble(Kind::Lost, "the server takes no further connections");
         Some(is_needed.then_some(others).ok_or_else(refused))
     }
 
     /// Why the session could not be made since a task began to wait for it: that one need not try, too. Each trial
     /// at a server that is silent takes seconds.
-    fn failed_since(&self, began: Instant) -> Option<Error> {
+    fn failed_since(&self, began: Instant) -> Option<Trouble> {
         let (when, error) = self.failed.as_ref()?;
         (*when >= began).then(|| error.clone())
     }
@@ -72,7 +68,7 @@ enum Asked {
 /// A client: its sessions, shared by all that it opens. Threads may share it.
 pub struct Client {
     options: Options,
-    tls: OnceLock<Result<Arc<ClientConfig>, Error>>,
+    tls: OnceLock<Result<Arc<ClientConfig>, Trouble>>,
     sessions: Mutex<HashMap<Key, Place>>,
     pub(crate) held: Arc<Held>,
     peers: Arc<Peers>,
@@ -107,13 +103,13 @@ impl Client {
     ///
     /// # Errors
     /// Any kind; `NotFound` names the server that does not have it.
-    pub fn open(&self, url: &Url) -> Result<File, Error> {
+    pub fn open(&self, url: &Url) -> Result<File, Trouble> {
         wait(self.open_by(url, Route::new(url)))
     }
 
     /// Opens like [`Client::open`], by a way that leaves some servers out. Asks for the file's status if the server
     /// does not send it along.
-    pub(crate) async fn open_by(&self, url: &Url, route: Route) -> Result<File, Error> {
+    pub(crate) async fn open_by(&self, url: &Url, route: Route) -> Result<File, Trouble> {
         let opening = self.follow(route, url, |path| Request::Open { path });
         let (session, body) = opening.await?;
         let mut opened = Opened::decode(&body).map_err(named(url, &session))?;
@@ -172,7 +168,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::open`].
-    pub fn stat(&self, url: &Url) -> Result<Status, Error> {
+    pub fn stat(&self, url: &Url) -> Result<Status, Trouble> {
         wait(self.status(url))
     }
 
@@ -180,7 +176,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::open`].
-    pub async fn status(&self, url: &Url) -> Result<Status, Error> {
+    pub async fn status(&self, url: &Url) -> Result<Status, Trouble> {
         let asking = self.follow(Route::new(url), url, |path| Request::Stat { path });
         let (session, body) = asking.await?;
         let status = Status::decode(&body).map_err(named(url, &session))?;
@@ -192,13 +188,13 @@ impl Client {
     }
 
     /// What a folder holds on the server that the address leads to.
-    pub(crate) fn list_one(&self, url: &Url) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn list_one(&self, url: &Url) -> Result<Vec<Entry>, Trouble> {
         let (session, body) = self.ask(url, |path| Request::List { path })?;
         Entry::decode_all(&body).map_err(named(url, &session))
     }
 
     /// Whether the address's server knows servers that have files, and has none itself.
-    pub(crate) fn is_manager(&self, url: &Url) -> Result<bool, Error> {
+    pub(crate) fn is_manager(&self, url: &Url) -> Result<bool, Trouble> {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         let route = Route::new(url);
         let ping = || Request::Ping;
@@ -208,7 +204,7 @@ impl Client {
     }
 
     /// The servers that may have something in a folder.
-    pub(crate) fn locate_all(&self, url: &Url) -> Result<Vec<Location>, Error> {
+    pub(crate) fn locate_all(&self, url: &Url) -> Result<Vec<Location>, Trouble> {
         let all = |path| Request::Locate {
             path: format!("*{path}"),
             at_once: false,
@@ -222,7 +218,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::open`].
-    pub fn locate(&self, url: &Url, at_once: bool) -> Result<Vec<Location>, Error> {
+    pub fn locate(&self, url: &Url, at_once: bool) -> Result<Vec<Location>, Trouble> {
         let (session, body) = self.ask(url, |path| Request::Locate { path, at_once })?;
         Location::decode_all(&body).map_err(named(url, &session))
     }
@@ -231,7 +227,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::open`].
-    pub fn config(&self, url: &Url, names: &[&str]) -> Result<Vec<Option<String>>, Error> {
+    pub fn config(&self, url: &Url, names: &[&str]) -> Result<Vec<Option<String>>, Trouble> {
         let (_, body) = self.ask(url, |_| Request::Config {
             names: names.join(" "),
         })?;
@@ -243,7 +239,7 @@ impl Client {
         &self,
         url: &Url,
         request: impl Fn(String) -> Request + Send + Sync,
-    ) -> Result<(Arc<Session>, Vec<u8>), Error> {
+    ) -> Result<(Arc<Session>, Vec<u8>), Trouble> {
         wait(self.follow(Route::new(url), url, request))
     }
 
@@ -252,9 +248,9 @@ impl Client {
         mut route: Route,
         url: &Url,
         request: impl Fn(String) -> Request + Send + Sync,
-    ) -> Result<(Arc<Session>, Vec<u8>), Error> {
+    ) -> Result<(Arc<Session>, Vec<u8>), Trouble> {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
-        let mut reason: Option<Error> = None;
+        let mut reason: Option<Trouble> = None;
         let mut lost = Duration::ZERO;
         loop {
             let begun = Instant::now();
@@ -281,15 +277,15 @@ impl Client {
                 Err(error) => error.at(route.server()),
             };
             lost = lost.saturating_add(begun.elapsed());
-            let may_go_on = error.may_be_elsewhere() && lost < limits::LOST_OPENING;
-            if may_go_on && route.failed(error.kind()) {
-                if error.kind() != ErrorKind::NotFound {
+            let may_go_on = may_be_elsewhere(error.kind) && lost < limits::LOST_OPENING;
+            if may_go_on && route.failed(error.kind) {
+                if error.kind != Kind::Missing {
                     reason.get_or_insert(error);
                 }
                 continue;
             }
             // A manager without another server says that there is no such file, though there is one.
-            let why = reason.filter(|_| error.kind() == ErrorKind::NotFound);
+            let why = reason.filter(|_| error.kind == Kind::Missing);
             return Err(why.unwrap_or(error).of(&url.path));
         }
     }
@@ -301,7 +297,7 @@ impl Client {
         route: &Route,
         user: &str,
         request: impl Fn() -> Request + Send + Sync,
-    ) -> Result<(Arc<Session>, Outcome), Error> {
+    ) -> Result<(Arc<Session>, Outcome), Trouble> {
         loop {
             let (session, asked) = self.session(route, user, &request).await?;
             let (ticket, is_early, is_new) = match asked {
@@ -313,7 +309,7 @@ impl Client {
                 ),
             };
             match ticket.answer().await {
-                Err(error) if !is_new && error.kind() == ErrorKind::Connection => {}
+                Err(error) if !is_new && error.kind.is_of_connection() => {}
                 Ok(Outcome::Refused { code, .. })
                     if is_early && codes::TOO_EARLY.contains(&code) => {}
                 answer => return Ok((session, answer?)),
@@ -327,7 +323,7 @@ impl Client {
         route: &Route,
         user: &str,
         request: &(impl Fn() -> Request + Sync),
-    ) -> Result<(Arc<Session>, Asked), Error> {
+    ) -> Result<(Arc<Session>, Asked), Trouble> {
         let key = Client::key(route, user);
         let place = {
             let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -353,7 +349,7 @@ impl Client {
             Err(error) => error,
         };
         drop(making);
-        if !matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Connection) {
+        if error.kind != Kind::Silent && !error.kind.is_of_connection() {
             return Err(error);
         }
         place.failed = Some((Instant::now(), error.clone()));
@@ -374,7 +370,7 @@ impl Client {
         route: &Route,
         user: &str,
         request: &(impl Fn() -> Request + Sync),
-    ) -> Result<(Arc<Session>, Asked), Error> {
+    ) -> Result<(Arc<Session>, Asked), Trouble> {
         let identity = Identity {
             user: user.to_owned(),
             token: route.token().to_owned(),
@@ -394,8 +390,8 @@ impl Client {
                     return Ok((session, Asked::Early(ticket)));
                 }
                 Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::TlsRequired => {}
-                Err(error) if error.kind() == ErrorKind::Connection => {}
+                Err(error) if error.kind == Kind::TlsRequired => {}
+                Err(error) if error.kind.is_of_connection() => {}
                 Err(error) => return Err(error),
             }
             place.wants_login_first = true;
@@ -404,10 +400,10 @@ impl Client {
             true => open(Some(self.tls()?), None).await?,
             // A server that wants TLS says so in the clear; it takes another connection then.
             false => match open(None, None).await {
-                Err(wanted) if wanted.kind() == ErrorKind::TlsRequired => {
+                Err(wanted) if wanted.kind == Kind::TlsRequired => {
                     let by_tls = open(Some(self.tls()?), None).await;
-                    by_tls.map_err(|error| match error.kind() {
-                        ErrorKind::Unsupported => wanted.without_tls(),
+                    by_tls.map_err(|error| match error.kind {
+                        Kind::Unsupported => without_tls(wanted),
                         _ => error,
                     })?
                 }
@@ -415,8 +411,8 @@ impl Client {
             },
         };
         let none = || {
-            Error::new(
-                ErrorKind::Protocol,
+            trouble(
+                Kind::Malformed,
                 "a session without a first request has come too early",
             )
         };
@@ -426,7 +422,7 @@ impl Client {
     }
 
     /// What TLS needs.
-    fn tls(&self) -> Result<&Arc<ClientConfig>, Error> {
+    fn tls(&self) -> Result<&Arc<ClientConfig>, Trouble> {
         let trusted = || self.options.trusted.clone();
         let configured = self.tls.get_or_init(|| tls::configure(trusted()));
         configured.as_ref().map_err(Clone::clone)
@@ -434,7 +430,7 @@ impl Client {
 }
 
 /// Names server and file in an error of the protocol.
-fn named(url: &Url, session: &Session) -> impl FnOnce(WireError) -> Error {
+fn named(url: &Url, session: &Session) -> impl FnOnce(WireError) -> Trouble {
     let (server, path) = (session.server().clone(), url.path.clone());
     move |error| broken(error).at(server).of(&path)
 }

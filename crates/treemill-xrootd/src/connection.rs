@@ -2,7 +2,7 @@
 //! runtime: a hundred servers take no more threads than one.
 //! Decides nothing of the protocol: the stream's state machine does; knows no files and no redirects.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::meter::Meter;
 use crate::options::Options;
 use crate::stream::{Event, Outcome, Stream};
@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use treemill_source::Costs;
 use treemill_transfer::runtime;
+use treemill_transfer::{Kind, Trouble};
 
 /// A request to send: how many bytes of data its answer may have, and what takes the answer.
 pub(crate) struct Sending {
@@ -46,7 +47,7 @@ struct State {
     unwanted: u64,
     /// Bytes for the writing task; gone when the connection is broken.
     outbox: Option<mpsc::UnboundedSender<Vec<u8>>>,
-    broken: Option<Error>,
+    broken: Option<Trouble>,
     /// Both tasks, until they are told to end.
     tasks: Vec<AbortHandle>,
     /// Whether it was closed because nothing used it, or what it was to bring.
@@ -78,16 +79,16 @@ impl Sending {
 
 impl Connection {
     /// Connects, and starts the tasks.
-    pub(crate) async fn open(server: &Server, options: &Options) -> Result<Arc<Self>, Error> {
-        let named = |error: Error| error.at(server);
+    pub(crate) async fn open(server: &Server, options: &Options) -> Result<Arc<Self>, Trouble> {
+        let named = |error: Trouble| error.at(server);
         let (connect, silence) = (options.connect, options.deadlines.silence);
         let connected = Transport::connect(server, connect, silence).await;
         let (transport, connect) = connected.map_err(named)?;
         if connect < options.beyond {
             let what = "the server is nearer than a connection to it is worth";
-            return Err(named(Error::new(ErrorKind::Unsupported, what)));
+            return Err(named(trouble(Kind::Unsupported, what)));
         }
-        let runtime = runtime().map_err(Error::from).map_err(named)?;
+        let runtime = runtime().map_err(named)?;
         let (outbox, inbox) = mpsc::unbounded_channel();
         let connection = Arc::new(Connection {
             server: server.clone(),
@@ -155,7 +156,7 @@ impl Connection {
 
     /// Closes like `close`, for this reason.
     pub(crate) fn end(&self, why: &str) {
-        self.fail(Error::new(ErrorKind::Connection, why));
+        self.fail(trouble(Kind::Lost, why));
     }
 
     /// This number of bytes of files is not wanted any more. If much of that is on its way, the connection is closed: all else
@@ -201,7 +202,7 @@ impl Connection {
 
     /// Encrypts all that follows. No answer may be due, and nothing of one may have come: whoever is on the way could have
     /// sent it.
-    pub(crate) fn encrypt(&self, config: &Arc<ClientConfig>) -> Result<(), Error> {
+    pub(crate) fn encrypt(&self, config: &Arc<ClientConfig>) -> Result<(), Trouble> {
         let tls = Tls::begin(config, &self.server)?;
         let mut state = self.state();
         if !state.stream.is_at_rest() {
@@ -224,7 +225,7 @@ impl Connection {
     fn post(&self, mut state: MutexGuard<'_, State>, mut bytes: Vec<u8>, all: Vec<Sending>) {
         let now = self.began.elapsed();
         state.meter.asked(now);
-        let mut failed: Vec<(Sink, Error)> = Vec::new();
+        let mut failed: Vec<(Sink, Trouble)> = Vec::new();
         for Sending {
             request,
             most,
@@ -244,7 +245,7 @@ impl Connection {
                     state.flights.insert(stream, Flight { sink, sent, due });
                 }
                 Err(error) => {
-                    let invalid = Error::new(ErrorKind::Invalid, error.to_string());
+                    let invalid = trouble(Kind::Invalid, error.to_string());
                     failed.push((sink, invalid.with_cause(error)));
                 }
             }
@@ -262,7 +263,7 @@ impl Connection {
     }
 
     /// Ends the connection and all requests in flight; the error is the first that ended it.
-    fn fail(&self, error: Error) {
+    fn fail(&self, error: Trouble) {
         let error = error.at(&self.server);
         let mut state = self.state();
         let error = state.broken.get_or_insert(error).clone();
@@ -314,7 +315,7 @@ impl Connection {
     }
 
     /// What arrived bytes, or a tick without any, bring about.
-    fn take(&self, arrived: &Arrived) -> Result<(), Error> {
+    fn take(&self, arrived: &Arrived) -> Result<(), Trouble> {
         let bytes: &[u8] = &arrived.bytes;
         let mut state = self.state();
         // They were read before TLS began, and looked at after it.
@@ -354,12 +355,12 @@ impl Connection {
                 }
                 Event::Silent => {
                     let what = "the server has sent nothing for too long";
-                    end = Err(Error::new(ErrorKind::Timeout, what));
+                    end = Err(trouble(Kind::Silent, what));
                 }
                 Event::Idle => {
                     state.has_rested = true;
                     let what = "the connection was closed because nothing used it";
-                    end = Err(Error::new(ErrorKind::Connection, what));
+                    end = Err(trouble(Kind::Lost, what));
                 }
             }
         }
@@ -372,10 +373,10 @@ impl Connection {
 }
 
 /// Bytes that came without TLS where there must be none.
-fn in_the_clear() -> Error {
+fn in_the_clear() -> Trouble {
     let what =
         "bytes came in the clear where TLS was to begin: someone on the way may have sent them";
-    Error::new(ErrorKind::Protocol, what)
+    trouble(Kind::Malformed, what)
 }
 
 #[cfg(test)]
@@ -397,8 +398,8 @@ mod tests {
         connection.end("it was reset");
         let (asked, answer) = Sending::control(Request::Ping);
         let greeted = connection.greet(vec![asked]);
-        let broken = ErrorKind::Connection;
-        assert_eq!(greeted.wait().unwrap_err().kind(), broken);
-        assert_eq!(answer.wait().unwrap_err().kind(), broken);
+        let broken = Kind::Lost;
+        assert_eq!(greeted.wait().unwrap_err().kind, broken);
+        assert_eq!(answer.wait().unwrap_err().kind, broken);
     }
 }

@@ -2,25 +2,26 @@
 //! no sockets.
 
 use crate::client::Client;
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::limits::{LISTED_AT_ONCE, MOST_DEPTH, MOST_SERVERS};
 use crate::url::{Server, Url};
 use crate::wire::bodies::{Entry, Location};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Place;
+use treemill_transfer::{Kind, Trouble};
 
 impl Client {
     /// What a folder holds: of a manager, what it holds on all servers that the manager knows, each name once.
     ///
     /// # Errors
     /// As [`Client::open`]. If one of a manager's servers cannot be asked, since a part of a listing looks like all of it.
-    pub fn dirlist(&self, url: &Url) -> Result<Vec<Entry>, Error> {
+    pub fn dirlist(&self, url: &Url) -> Result<Vec<Entry>, Trouble> {
         let mut names = BTreeMap::new();
         let mut missing = None;
         for found in self.list_all(url, 0)? {
             match found {
                 Ok(entries) => entries.into_iter().for_each(|entry| add(&mut names, entry)),
-                Err(error) if error.kind() == ErrorKind::NotFound => missing = Some(error),
+                Err(error) if error.kind == Kind::Missing => missing = Some(error),
                 Err(error) => return Err(error),
             }
         }
@@ -31,12 +32,16 @@ impl Client {
     }
 
     /// The listings of the folder's servers; those that have no such folder say so.
-    fn list_all(&self, url: &Url, depth: usize) -> Result<Vec<Result<Vec<Entry>, Error>>, Error> {
+    fn list_all(
+        &self,
+        url: &Url,
+        depth: usize,
+    ) -> Result<Vec<Result<Vec<Entry>, Trouble>>, Trouble> {
         if !self.is_manager(url)? {
             return Ok(vec![self.list_one(url)]);
         }
         let wrong = |what: String| {
-            let error = Error::new(ErrorKind::Unsupported, what);
+            let error = trouble(Kind::Unsupported, what);
             error.at(&url.server).of(&url.path)
         };
         if depth >= MOST_DEPTH {
@@ -49,7 +54,7 @@ impl Client {
         }
         let mut found = Vec::new();
         for some in servers.chunks(LISTED_AT_ONCE) {
-            let listed: Result<Vec<_>, Error> = std::thread::scope(|scope| {
+            let listed: Result<Vec<_>, Trouble> = std::thread::scope(|scope| {
                 let ask =
                     |server| scope.spawn(move || self.list_all(server, depth.saturating_add(1)));
                 let asked: Vec<_> = some.iter().map(ask).collect();
@@ -63,7 +68,7 @@ impl Client {
         }
         if found.is_empty() {
             let what = "no server has this folder";
-            let error = Error::new(ErrorKind::NotFound, what);
+            let error = trouble(Kind::Missing, what);
             found.push(Err(error.at(&url.server).of(&url.path)));
         }
         Ok(found)
@@ -74,7 +79,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::open`].
-    pub fn replicas(&self, url: &Url, at_once: bool) -> Result<Vec<Url>, Error> {
+    pub fn replicas(&self, url: &Url, at_once: bool) -> Result<Vec<Url>, Trouble> {
         if !self.is_manager(url)? {
             return Ok(Vec::new());
         }

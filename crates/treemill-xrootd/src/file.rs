@@ -1,7 +1,7 @@
 //! An open file: plain and vectored reads, many in flight. Knows no redirects: the server that opened it serves it.
 
 use crate::connection::Sending;
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::pieces::{Asked, Manner};
 use crate::refusal::{self, broken};
 use crate::session::Session;
@@ -11,6 +11,7 @@ use crate::wire::bodies::{Opened, Status};
 use crate::wire::{Handle, Request};
 use crate::{limits, vector};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use treemill_transfer::{Kind, Trouble};
 
 /// A file that is open on one server. Threads may share it. Dropping it closes it without waiting for the answer.
 pub struct File {
@@ -48,14 +49,12 @@ impl File {
     }
 
     /// The status of a file that can be read.
-    pub(crate) fn checked(&self) -> Result<Status, Error> {
-        let wrong = |kind, what| Error::new(kind, what).at(self.server());
+    pub(crate) fn checked(&self) -> Result<Status, Trouble> {
+        let wrong = |kind, what| trouble(kind, what).at(self.server());
         let none = "the server does not tell the file's size";
-        let status = self
-            .status
-            .ok_or_else(|| wrong(ErrorKind::Protocol, none))?;
+        let status = self.status.ok_or_else(|| wrong(Kind::Malformed, none))?;
         match status.is_folder() {
-            true => Err(wrong(ErrorKind::Invalid, "it is a folder, not a file")),
+            true => Err(wrong(Kind::Invalid, "it is a folder, not a file")),
             false => Ok(status),
         }
     }
@@ -169,7 +168,7 @@ impl File {
     ///
     /// # Errors
     /// Any kind but `NotFound`; `Invalid` as for [`File::submit`].
-    pub fn read(&self, offset: u64, length: u32) -> Result<Vec<u8>, Error> {
+    pub fn read(&self, offset: u64, length: u32) -> Result<Vec<u8>, Trouble> {
         self.submit(offset, length)?.wait()
     }
 
@@ -177,7 +176,7 @@ impl File {
     ///
     /// # Errors
     /// `Invalid` if the length is above 64 MiB or if the range ends beyond 2^63.
-    pub fn submit(&self, offset: u64, length: u32) -> Result<Reading<'_>, Error> {
+    pub fn submit(&self, offset: u64, length: u32) -> Result<Reading<'_>, Trouble> {
         self.check(offset, length)?;
         if length > limits::MOST_READ {
             return Err(self.wrong(format!("a read of {length} bytes; split it")));
@@ -197,7 +196,7 @@ impl File {
     ///
     /// # Errors
     /// As [`File::read`]; the server's own error if a range ends beyond the file's end.
-    pub fn readv(&self, ranges: &[(u64, u32)]) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn readv(&self, ranges: &[(u64, u32)]) -> Result<Vec<Vec<u8>>, Trouble> {
         ranges
             .iter()
             .try_for_each(|&(offset, length)| self.check(offset, length))?;
@@ -223,7 +222,7 @@ impl File {
     ///
     /// # Errors
     /// Any kind; the file counts as closed even so.
-    pub fn close(self) -> Result<(), Error> {
+    pub fn close(self) -> Result<(), Trouble> {
         let answer = self.shut().map_or(Ok(Vec::new()), |ticket| {
             ticket.wait().and_then(refusal::data)
         });
@@ -231,7 +230,7 @@ impl File {
     }
 
     /// Offsets are signed on the wire.
-    fn check(&self, offset: u64, length: u32) -> Result<(), Error> {
+    fn check(&self, offset: u64, length: u32) -> Result<(), Trouble> {
         let end = offset.checked_add(u64::from(length));
         if end.is_some_and(|end| i64::try_from(end).is_ok()) {
             return Ok(());
@@ -241,21 +240,18 @@ impl File {
         )))
     }
 
-    fn wrong(&self, what: String) -> Error {
-        self.named(Error::new(ErrorKind::Invalid, what))
+    fn wrong(&self, what: String) -> Trouble {
+        self.named(trouble(Kind::Invalid, what))
     }
 
-    fn named(&self, error: Error) -> Error {
+    fn named(&self, error: Trouble) -> Trouble {
         error.at(self.session.server()).of(&self.path)
     }
 }
 
 /// The error of a file that was closed because there is another one in its place.
-pub(crate) fn changed() -> Error {
-    Error::new(
-        ErrorKind::Changed,
-        "the file has changed since it was opened",
-    )
+pub(crate) fn changed() -> Trouble {
+    trouble(Kind::Changed, "the file has changed since it was opened")
 }
 
 impl Drop for File {
@@ -269,7 +265,7 @@ impl Reading<'_> {
     ///
     /// # Errors
     /// Any kind but `NotFound`.
-    pub fn wait(self) -> Result<Vec<u8>, Error> {
+    pub fn wait(self) -> Result<Vec<u8>, Trouble> {
         self.ticket
             .wait()
             .and_then(refusal::data)

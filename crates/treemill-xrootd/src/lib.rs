@@ -26,7 +26,7 @@
 //! let file = client.open(&Url::parse("root://eospublic.cern.ch//eos/opendata/file.root")?)?;
 //! let first = file.read(0, 100)?; // the first 100 bytes, fewer if the file is shorter
 //! let pieces = file.readv(&[(0, 4), (100, 64)])?; // exactly 4 and 64 bytes
-//! # Ok::<(), treemill_xrootd::Error>(())
+//! # Ok::<(), treemill_xrootd::Trouble>(())
 //! ```
 #![forbid(unsafe_code)]
 
@@ -57,10 +57,10 @@ pub mod vector;
 pub mod wire;
 
 pub use client::Client;
-pub use error::{Error, ErrorKind};
 pub use file::{File, Reading};
 pub use held::Held;
 pub use options::Options;
 pub use peers::Peers;
 pub use source::{XrootdSource, settled};
+pub use treemill_transfer::{Kind, Trouble};
 pub use url::{Server, Url, shown};

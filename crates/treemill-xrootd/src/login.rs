@@ -1,8 +1,9 @@
 //! Which authentication to offer a server, and with what credentials. Knows no connection.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::wire::{Request, bodies, codes};
 use treemill_transfer::credentials::Token;
+use treemill_transfer::{Kind, Trouble};
 
 /// What a login may use.
 pub struct Means<'a, F> {
@@ -33,25 +34,25 @@ pub fn user_bytes(user: &str) -> [u8; 8] {
 ///
 /// # Errors
 /// `TlsRequired` if the server demands TLS.
-pub fn check(protocol: bodies::Protocol) -> Result<(), Error> {
+pub fn check(protocol: bodies::Protocol) -> Result<(), Trouble> {
     let tls = codes::TLS_FOR_LOGIN | codes::TLS_FOR_SESSION | codes::TLS_FOR_DATA;
     if protocol.flags & tls == 0 {
         return Ok(());
     }
     let what = "the server demands TLS";
-    Err(Error::new(ErrorKind::TlsRequired, what))
+    Err(trouble(Kind::TlsRequired, what))
 }
 
 /// Whether the server goes on by TLS, as it was asked to.
 ///
 /// # Errors
 /// `Unsupported` if it does not.
-pub fn check_encrypted(protocol: bodies::Protocol) -> Result<(), Error> {
+pub fn check_encrypted(protocol: bodies::Protocol) -> Result<(), Trouble> {
     if protocol.flags & codes::TLS_FOLLOWS != 0 {
         return Ok(());
     }
     let what = "the server does no TLS: a root:// address would reach it in the clear";
-    Err(Error::new(ErrorKind::Unsupported, what))
+    Err(trouble(Kind::Unsupported, what))
 }
 
 /// The requests that would authenticate, in the server's order; none if it wants no authentication.
@@ -59,9 +60,9 @@ pub fn check_encrypted(protocol: bodies::Protocol) -> Result<(), Error> {
 /// # Errors
 /// `TlsRequired` if nothing but a token would do, which is not sent in the clear. `Denied` if there is no token, or if
 /// the server takes only authentications that this client does not do; it names them and the ways out.
-pub fn offers<F>(login: &bodies::Login, means: Means<F>) -> Result<Vec<Request>, Error>
+pub fn offers<F>(login: &bodies::Login, means: Means<F>) -> Result<Vec<Request>, Trouble>
 where
-    F: FnOnce() -> Result<Option<Token>, Error>,
+    F: FnOnce() -> Result<Option<Token>, Trouble>,
 {
     let wanted: Vec<&str> = login
         .security
@@ -86,9 +87,9 @@ where
     }
     if takes_token && !means.is_encrypted {
         let what = "the server takes a bearer token, which is sent by TLS only";
-        return Err(Error::new(ErrorKind::TlsRequired, what));
+        return Err(trouble(Kind::TlsRequired, what));
     }
-    Err(Error::new(ErrorKind::Denied, ways_out(&wanted)))
+    Err(trouble(Kind::Denied, ways_out(&wanted)))
 }
 
 /// What to do where no authentication is at hand.
@@ -145,7 +146,7 @@ mod tests {
         security: &str,
         is_encrypted: bool,
         token: Option<&str>,
-    ) -> Result<Vec<Request>, Error> {
+    ) -> Result<Vec<Request>, Trouble> {
         let places = Places {
             token: token.map(Into::into),
             ..Places::default()
@@ -194,9 +195,9 @@ mod tests {
         assert_eq!(kinds(&offered(both, true, None).unwrap()), [*b"unix"]);
         let only = "&P=ztn,0:4096:";
         let error = offered(only, false, Some("abc")).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TlsRequired);
+        assert_eq!(error.kind, Kind::TlsRequired);
         let error = offered(only, true, None).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Denied);
+        assert_eq!(error.kind, Kind::Denied);
         assert!(error.to_string().contains("BEARER_TOKEN_FILE"), "{error}");
         let Request::Auth { credentials, .. } = offered(only, true, Some("abc")).unwrap().remove(0)
         else {
@@ -209,7 +210,7 @@ mod tests {
     fn sites_that_need_certificates_get_both_ways_out() {
         assert!(offered("", false, None).unwrap().is_empty());
         let error = offered("&P=gsi,v:1&P=krb5", true, None).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Denied);
+        assert_eq!(error.kind, Kind::Denied);
         let text = error.to_string();
         assert!(
             ["gsi, krb5", "davs://", "xrootd+root://"]
@@ -227,7 +228,7 @@ mod tests {
         };
         assert!(check(protocol(1)).is_ok());
         let error = check(protocol(codes::TLS_FOR_SESSION)).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TlsRequired);
+        assert_eq!(error.kind, Kind::TlsRequired);
         assert!(check_encrypted(protocol(1)).is_err());
         assert!(check_encrypted(protocol(codes::TLS_FOLLOWS)).is_ok());
     }

@@ -1,7 +1,7 @@
 //! Opening the file that is at a path now, where an older one may still be open.
 
 use crate::client::Client;
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::file::File;
 use crate::limits::MOST_CONTROL;
 use crate::refusal;
@@ -11,6 +11,7 @@ use crate::url::Url;
 use crate::wire::Request;
 use crate::wire::bodies::Status;
 use std::sync::Arc;
+use treemill_transfer::{Kind, Trouble};
 
 impl Client {
     /// Opens the file that is at its path now. Where an older one may still be open, the server is asked what is there by
@@ -18,7 +19,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::open`]; `Changed` if the server opens an older file even so.
-    pub(crate) async fn open_newest(&self, url: &Url, route: &Route) -> Result<Arc<File>, Error> {
+    pub(crate) async fn open_newest(&self, url: &Url, route: &Route) -> Result<Arc<File>, Trouble> {
         for _ in 0..2 {
             let asked = self.held.has_had(url).then(|| self.ask_status(url));
             let file = Arc::new(self.open_by(url, route.clone()).await?);
@@ -36,7 +37,7 @@ impl Client {
         }
         let what = "the server opens an older file than the one that is there now, because another \
                     program still has it open";
-        let error = Error::new(ErrorKind::Changed, what);
+        let error = trouble(Kind::Changed, what);
         Err(error.at(&url.server).of(&url.path))
     }
 

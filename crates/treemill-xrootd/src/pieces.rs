@@ -1,7 +1,7 @@
 //! Ranges that were asked for, cut into pieces that requests carry, and put together again. Pure: knows no connection;
 //! `P` is what the caller wants back with a range's bytes.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::limits;
 use crate::vector::Most;
 use bytes::Bytes;
@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::time::Duration;
 use treemill_source::is_within;
+use treemill_transfer::{Kind, Trouble};
 
 /// A part of a range, which one request carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -253,8 +254,8 @@ pub(crate) fn pack(pieces: Vec<Piece>, means: Means, caution: u32) -> Vec<Asked>
 ///
 /// # Errors
 /// `Changed` if the file is shorter than it was, `Protocol` if the data are not what was asked for.
-pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>, Error> {
-    let wrong = |what: String| Error::new(ErrorKind::Protocol, what);
+pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>, Trouble> {
+    let wrong = |what: String| trouble(Kind::Malformed, what);
     let pieces = match asked {
         Asked::Plain(piece) | Asked::Pages(piece) if data.len() == piece.size() => {
             return Ok(vec![(piece, data)]);
@@ -307,7 +308,7 @@ pub(crate) fn unpaged(
     piece: &Piece,
     data: &Bytes,
     damaged: &[Range<u64>],
-) -> Result<Unpaged, Error> {
+) -> Result<Unpaged, Trouble> {
     if data.is_empty() {
         return Err(shorter(0, piece));
     }
@@ -362,12 +363,12 @@ fn joined_ranges(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
     all
 }
 
-fn shorter(came: usize, piece: &Piece) -> Error {
+fn shorter(came: usize, piece: &Piece) -> Trouble {
     let due = piece.length;
     let what = format!(
         "{came} bytes came where {due} were asked for: the file is shorter than it was when opened"
     );
-    Error::new(ErrorKind::Changed, what)
+    trouble(Kind::Changed, what)
 }
 
 #[cfg(test)]

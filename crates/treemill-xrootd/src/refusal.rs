@@ -1,60 +1,58 @@
 //! What an outcome without data, or a broken message, means to a caller. Knows no connection.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::stream::Outcome;
 use crate::wire::{WireError, codes};
 use std::ops::Range;
+use treemill_transfer::{Kind, Trouble};
 
 /// The protocol's errors that say more than "the server failed".
-const KINDS: [(u32, ErrorKind); 14] = [
-    (codes::NOT_FOUND, ErrorKind::NotFound),
-    (codes::NOT_AUTHORIZED, ErrorKind::Denied),
-    (codes::AUTH_FAILED, ErrorKind::Denied),
-    (codes::OVERLOADED, ErrorKind::Busy),
-    (codes::IN_PROGRESS, ErrorKind::Busy),
-    (codes::NO_SERVER, ErrorKind::Busy),
-    (codes::NO_REPLICAS, ErrorKind::Busy),
-    (codes::REQUEST_TIMED_OUT, ErrorKind::Timeout),
-    (codes::TIMER_EXPIRED, ErrorKind::Timeout),
-    (codes::TLS_REQUIRED, ErrorKind::TlsRequired),
-    (codes::UNSUPPORTED, ErrorKind::Unsupported),
-    (codes::ARGUMENT_INVALID, ErrorKind::Invalid),
-    (codes::ARGUMENT_TOO_LONG, ErrorKind::Invalid),
-    (codes::IS_A_FOLDER, ErrorKind::Invalid),
+const KINDS: [(u32, Kind); 14] = [
+    (codes::NOT_FOUND, Kind::Missing),
+    (codes::NOT_AUTHORIZED, Kind::Denied),
+    (codes::AUTH_FAILED, Kind::Denied),
+    (codes::OVERLOADED, Kind::Busy),
+    (codes::IN_PROGRESS, Kind::Busy),
+    (codes::NO_SERVER, Kind::Busy),
+    (codes::NO_REPLICAS, Kind::Busy),
+    (codes::REQUEST_TIMED_OUT, Kind::Silent),
+    (codes::TIMER_EXPIRED, Kind::Silent),
+    (codes::TLS_REQUIRED, Kind::TlsRequired),
+    (codes::UNSUPPORTED, Kind::Unsupported),
+    (codes::ARGUMENT_INVALID, Kind::Invalid),
+    (codes::ARGUMENT_TOO_LONG, Kind::Invalid),
+    (codes::IS_A_FOLDER, Kind::Invalid),
 ];
 
 /// The data of an outcome.
 ///
 /// # Errors
 /// If it has none; a redirect counts as an error of the protocol here.
-pub(crate) fn data(outcome: Outcome) -> Result<Vec<u8>, Error> {
+pub(crate) fn data(outcome: Outcome) -> Result<Vec<u8>, Trouble> {
     let (kind, what) = match outcome {
         Outcome::Data(data) => return Ok(data),
         Outcome::Pages { data, damaged } if damaged.is_empty() => return Ok(data),
-        Outcome::Pages { damaged, .. } => (ErrorKind::Damaged, differing(damaged.first())),
+        Outcome::Pages { damaged, .. } => (Kind::Damaged, differing(damaged.first())),
         Outcome::Refused { code, message } => {
             let known = KINDS.iter().find(|known| known.0 == code);
-            let kind = known.map_or(ErrorKind::Server, |known| known.1);
+            let kind = known.map_or(Kind::Permanent, |known| known.1);
             (kind, format!("the server says: {message} (error {code})"))
         }
         Outcome::Redirect { host, .. } => (
-            ErrorKind::Unsupported,
+            Kind::Unsupported,
             format!("the server redirects an open session to {host}"),
         ),
-        Outcome::MoreAuth(_) => (
-            ErrorKind::Denied,
-            "the server wants more credentials".to_owned(),
-        ),
+        Outcome::MoreAuth(_) => (Kind::Denied, "the server wants more credentials".to_owned()),
         Outcome::Busy => (
-            ErrorKind::Busy,
+            Kind::Busy,
             "the server asks for more patience than there is".to_owned(),
         ),
         Outcome::Neglected => {
             let what = "the server answers other requests, but not this one";
-            (ErrorKind::Timeout, what.to_owned())
+            (Kind::Silent, what.to_owned())
         }
     };
-    Err(Error::new(kind, what))
+    Err(trouble(kind, what))
 }
 
 /// What damaged pages mean to a caller.
@@ -64,7 +62,7 @@ pub(crate) fn differing(first: Option<&Range<u64>>) -> String {
 }
 
 /// What bytes that are no message of the protocol mean to a caller.
-pub(crate) fn broken(error: WireError) -> Error {
+pub(crate) fn broken(error: WireError) -> Trouble {
     let what = format!("the server breaks the protocol: {error}");
-    Error::new(ErrorKind::Protocol, what).with_cause(error)
+    trouble(Kind::Malformed, what).with_cause(error)
 }

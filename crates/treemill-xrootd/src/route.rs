@@ -1,10 +1,11 @@
 //! Which server to ask next for one request: redirects, and servers that failed (`tried=`, with reasons in `triedrc=`).
 //! Knows no connection.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::limits;
 use crate::url::{Server, Url};
 use std::time::Duration;
+use treemill_transfer::{Kind, Trouble};
 
 /// Why a server is to be left out, in the words that managers know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +19,15 @@ enum Reason {
 }
 
 impl Reason {
-    fn of(kind: ErrorKind) -> Self {
+    fn of(kind: Kind) -> Self {
         match kind {
-            ErrorKind::NotFound => Reason::Missing,
-            ErrorKind::Timeout
-            | ErrorKind::Connection
-            | ErrorKind::Damaged
-            | ErrorKind::Untrusted => Reason::Io,
+            Kind::Missing => Reason::Missing,
+            Kind::Silent
+            | Kind::Unreachable
+            | Kind::Reset
+            | Kind::Lost
+            | Kind::Damaged
+            | Kind::Untrusted => Reason::Io,
             _ => Reason::Server,
         }
     }
@@ -148,8 +151,8 @@ impl Route {
         port: Option<u16>,
         opaque: &str,
         token: &str,
-    ) -> Result<(), Error> {
-        let wrong = |what: String| Error::new(ErrorKind::Protocol, what).at(&self.at);
+    ) -> Result<(), Trouble> {
+        let wrong = |what: String| trouble(Kind::Malformed, what).at(&self.at);
         self.hops = self.hops.saturating_add(1);
         if self.hops > limits::MOST_REDIRECTS {
             return Err(wrong(format!(
@@ -189,7 +192,7 @@ impl Route {
 
     /// The server failed with an error of this kind: whether the one that redirected to it can be asked for another. It is,
     /// from now on.
-    pub fn failed(&mut self, kind: ErrorKind) -> bool {
+    pub fn failed(&mut self, kind: Kind) -> bool {
         if self.tried.len() >= limits::MOST_TRIED {
             return false;
         }
@@ -227,12 +230,12 @@ mod tests {
     #[test]
     fn failed_servers_are_named_to_their_manager() {
         let mut route = route();
-        assert!(!route.failed(ErrorKind::Busy));
+        assert!(!route.failed(Kind::Busy));
         for (server, kind) in [
-            ("s1", ErrorKind::Connection),
-            ("s2", ErrorKind::Busy),
-            ("s3", ErrorKind::NotFound),
-            ("s4", ErrorKind::Untrusted),
+            ("s1", Kind::Lost),
+            ("s2", Kind::Busy),
+            ("s3", Kind::Missing),
+            ("s4", Kind::Untrusted),
         ] {
             route.redirected(server, Some(7), "y=2", "").unwrap();
             assert!(route.failed(kind));
@@ -240,7 +243,7 @@ mod tests {
         }
         let tried = "/a?x=1&tried=s1,s2,s3,s4&triedrc=ioerr,srverr,enoent,ioerr";
         assert_eq!(route.path(), tried);
-        assert!(!route.failed(ErrorKind::Busy));
+        assert!(!route.failed(Kind::Busy));
     }
 
     #[test]

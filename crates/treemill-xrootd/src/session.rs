@@ -2,7 +2,7 @@
 //! credentials: `login` does. Knows no files and no redirects.
 
 use crate::connection::{Connection, Sending};
-use crate::error::{Error, ErrorKind};
+use crate::error::{before_login, trouble};
 use crate::options::Options;
 use crate::pieces::Means;
 use crate::refusal::{self, broken};
@@ -18,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use treemill_source::Costs;
 use treemill_transfer::credentials::{Places, Token, TokenError};
+use treemill_transfer::{Kind, Trouble};
 
 /// The user that logs in, and how.
 #[derive(Debug, Clone)]
@@ -54,7 +55,7 @@ impl Session {
         tls: Option<&Arc<ClientConfig>>,
         first: Option<Request>,
         options: &Options,
-    ) -> Result<Option<(Self, Option<Ticket>)>, Error> {
+    ) -> Result<Option<(Self, Option<Ticket>)>, Trouble> {
         let session = Session {
             connection: Connection::open(server, options).await?,
             most: Arc::default(),
@@ -65,7 +66,7 @@ impl Session {
             checks_from: options.checks_from,
         };
         let begun = session.log_in(identity, tls, first, options).await;
-        let begun = begun.map_err(|error| error.before_login().at(server))?;
+        let begun = begun.map_err(|error| before_login(error).at(server))?;
         Ok(begun.map(|ticket| (session, ticket)))
     }
 
@@ -75,7 +76,7 @@ impl Session {
         tls: Option<&Arc<ClientConfig>>,
         first: Option<Request>,
         options: &Options,
-    ) -> Result<Option<Option<Ticket>>, Error> {
+    ) -> Result<Option<Option<Ticket>>, Trouble> {
         let login = Request::Login {
             process: std::process::id(),
             user: login::user_bytes(&identity.user),
@@ -103,7 +104,7 @@ impl Session {
         &self,
         login: Request,
         first: Option<Request>,
-    ) -> Result<(bodies::Login, Option<Ticket>), Error> {
+    ) -> Result<(bodies::Login, Option<Ticket>), Trouble> {
         let (protocol, its_answer) = Sending::control(Request::Protocol { with_tls: false });
         let (login, login_answer) = Sending::control(login);
         let mut all = vec![protocol, login];
@@ -135,7 +136,7 @@ impl Session {
         &self,
         login: Request,
         tls: &Arc<ClientConfig>,
-    ) -> Result<bodies::Login, Error> {
+    ) -> Result<bodies::Login, Trouble> {
         let (protocol, its_answer) = Sending::control(Request::Protocol { with_tls: true });
         let greeted = self.connection.greet(vec![protocol]);
         refusal::data(greeted.answer().await?)?;
@@ -169,7 +170,7 @@ impl Session {
     }
 
     /// Sends a request: the data of its answer.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Vec<u8>, Error> {
+    pub(crate) async fn ask(&self, request: Request) -> Result<Vec<u8>, Trouble> {
         let outcome = self.submit(request, limits::MOST_CONTROL).answer().await;
         outcome
             .and_then(refusal::data)
@@ -263,7 +264,7 @@ impl Drop for Session {
     }
 }
 
-async fn protocol_of(answer: Ticket) -> Result<bodies::Protocol, Error> {
+async fn protocol_of(answer: Ticket) -> Result<bodies::Protocol, Trouble> {
     let body = refusal::data(answer.answer().await?)?;
     bodies::Protocol::decode(&body).map_err(broken)
 }
@@ -275,7 +276,7 @@ async fn ask(connection: &Connection, request: Request) -> Answer {
 }
 
 /// Tries one authentication after the other, in the server's order.
-async fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Error> {
+async fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Trouble> {
     let mut refused = None;
     for offer in offers.into_iter().take(limits::MOST_ROUNDS) {
         match ask(connection, offer).await.and_then(refusal::data) {
@@ -283,7 +284,7 @@ async fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(
             // Servers may close the connection after they have refused.
             Err(error) if error.is_transient() => return Err(refused.unwrap_or(error)),
             Err(error) => {
-                let denied = Error::new(ErrorKind::Denied, error.to_string());
+                let denied = trouble(Kind::Denied, error.to_string());
                 refused = Some(denied.with_cause(error));
             }
         }
@@ -292,9 +293,8 @@ async fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(
 }
 
 /// The user's token, where it may be sent: over TLS only.
-fn token(options: &Options) -> Result<Option<Token>, Error> {
+fn token(options: &Options) -> Result<Option<Token>, Trouble> {
     let places = options.tokens.clone().unwrap_or_else(Places::of_process);
-    let unreadable =
-        |error: TokenError| Error::new(ErrorKind::Denied, error.to_string()).with_cause(error);
+    let unreadable = |error: TokenError| trouble(Kind::Denied, error.to_string()).with_cause(error);
     places.find().map_err(unreadable)
 }

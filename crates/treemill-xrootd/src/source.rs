@@ -2,7 +2,7 @@
 //! server is lost. Does what `recovery` decides; knows no file format.
 
 use crate::client::Client;
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::file::{File, changed};
 use crate::pieces::{Asked, Manner, Piece, Wants, pack, unpack, unpaged};
 use crate::recovery::{Loss, Recovery, Step};
@@ -20,6 +20,7 @@ use treemill_source::{
     Bytes, Checksums, Costs, Identity, Promise, Request, SETTLED, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets,
 };
+use treemill_transfer::{Kind, Trouble};
 use treemill_transfer::{runtime, wait_for};
 
 mod checksums;
@@ -52,7 +53,7 @@ struct State {
     recovery: Recovery,
     file: Arc<File>,
     /// Why requests failed last.
-    why: Option<Error>,
+    why: Option<Trouble>,
 }
 
 impl XrootdSource {
@@ -89,7 +90,7 @@ impl XrootdSource {
     ) -> Result<Self, SourceError> {
         let parsed = Url::parse(url).map_err(|error| in_words(&shown(url), &error, None))?;
         let name = parsed.to_string();
-        let failed = |error: Error| in_words(&name, &error, None);
+        let failed = |error: Trouble| in_words(&name, &error, None);
         let route = Route::new(&parsed).beyond(distance);
         let file = client.open_newest(&parsed, &route).await.map_err(failed)?;
         let status = file.checked().map_err(failed)?;
@@ -201,7 +202,7 @@ impl Core {
     }
 
     /// `error`: why pieces that are given up cannot be had.
-    fn perform(self: &Arc<Self>, steps: Vec<Step>, error: Option<&Error>) {
+    fn perform(self: &Arc<Self>, steps: Vec<Step>, error: Option<&Trouble>) {
         for step in steps {
             match step {
                 Step::Send(pieces) => self.send(pieces),
@@ -275,7 +276,7 @@ impl Core {
                 drop(state);
                 self.again(vec![piece], Manner::Bare, &error);
             }
-            asked if error.kind() == ErrorKind::Changed => {
+            asked if error.kind == Kind::Changed => {
                 self.give_up(&asked.into_pieces(), Some(&error));
             }
             asked => self.lost(asked.into_pieces(), place, is_refusal, error),
@@ -283,7 +284,7 @@ impl Core {
     }
 
     /// Asks for pieces in another manner.
-    fn again(self: &Arc<Self>, pieces: Vec<Piece>, manner: Manner, error: &Error) {
+    fn again(self: &Arc<Self>, pieces: Vec<Piece>, manner: Manner, error: &Trouble) {
         let pieces = pieces.into_iter().map(|piece| Piece { manner, ..piece });
         let steps = self.state().recovery.wanted(pieces.collect());
         self.perform(steps, Some(error));
@@ -293,7 +294,7 @@ impl Core {
     /// elsewhere.
     fn patch(self: &Arc<Self>, asked: Asked, place: Place, data: Bytes, damaged: &[Range<u64>]) {
         let Asked::Pages(piece) = &asked else { return };
-        let error = Error::new(ErrorKind::Damaged, refusal::differing(damaged.first()));
+        let error = trouble(Kind::Damaged, refusal::differing(damaged.first()));
         match unpaged(piece, &data, damaged) {
             Ok(found) => {
                 let right = found.right.iter();
@@ -331,7 +332,7 @@ impl Core {
         }
     }
 
-    fn lost(self: &Arc<Self>, pieces: Vec<Piece>, place: Place, is_refusal: bool, error: Error) {
+    fn lost(self: &Arc<Self>, pieces: Vec<Piece>, place: Place, is_refusal: bool, error: Trouble) {
         let (generation, server) = place;
         let error = error.at(&server).of(&self.url.path);
         let now = self.now();
@@ -362,7 +363,7 @@ impl Core {
         self.perform(steps, Some(&error));
     }
 
-    fn give_up(&self, pieces: &[Piece], error: Option<&Error>) {
+    fn give_up(&self, pieces: &[Piece], error: Option<&Trouble>) {
         let mut state = self.state();
         let broken: Vec<_> = pieces
             .iter()
@@ -371,7 +372,7 @@ impl Core {
         let server = state.file.server();
         let last = state.why.clone();
         drop(state);
-        let unknown = || Error::new(ErrorKind::Connection, "the file cannot be opened again");
+        let unknown = || trouble(Kind::Lost, "the file cannot be opened again");
         let error = error.cloned().or(last).unwrap_or_else(unknown);
         let error = error.at(server).of(&self.url.path);
         for (promise, range) in broken {
@@ -384,7 +385,7 @@ impl Core {
         self.watch();
         match runtime() {
             Ok(runtime) => drop(runtime.spawn(Arc::clone(self).open_again(after, avoid))),
-            Err(error) => self.refuse(false, &error.into()),
+            Err(error) => self.refuse(false, &error),
         }
     }
 
@@ -427,7 +428,7 @@ impl Core {
         }
     }
 
-    fn refuse(self: &Arc<Self>, may_help: bool, error: &Error) {
+    fn refuse(self: &Arc<Self>, may_help: bool, error: &Trouble) {
         let mut state = self.state();
         let steps = state.recovery.refused(may_help, self.now());
         state.why = Some(error.clone());
@@ -436,7 +437,7 @@ impl Core {
     }
 
     /// The file, if it is the one that was opened first: of the same size, and on the same server of the same time.
-    fn same(&self, file: Arc<File>) -> Result<Arc<File>, Error> {
+    fn same(&self, file: Arc<File>) -> Result<Arc<File>, Trouble> {
         let (now, first) = (file.checked()?, self.status);
         let is_there = self.state().file.server() == file.server();
         if now.size == first.size && (now.changed == first.changed || !is_there) {
@@ -458,9 +459,6 @@ pub fn settled(name: &str, status: Status, now: SystemTime) -> Option<Identity> 
     (age >= SETTLED).then(|| Identity::of_remote(name, status.size, &state))
 }
 
-fn in_words(name: &str, error: &Error, range: Option<Range<u64>>) -> SourceError {
-    SourceError {
-        range,
-        ..error.of_source(name)
-    }
+fn in_words(name: &str, error: &Trouble, range: Option<Range<u64>>) -> SourceError {
+    error.error(name, range)
 }

@@ -1,15 +1,16 @@
 //! What becomes of an outcome: a function that takes it, or a ticket by which a task or a thread waits for it. Knows no
 //! protocol.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::stream::Outcome;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use treemill_transfer::wait;
+use treemill_transfer::{Kind, Trouble};
 
 /// How a request ended: its outcome, or why it got none.
-pub(crate) type Answer = Result<Outcome, Error>;
+pub(crate) type Answer = Result<Outcome, Trouble>;
 
 /// Takes the answer to one request. It is called once, mostly on the reading task of the connection, so it must not
 /// wait for anything: the runtime has two threads for all connections.
@@ -31,7 +32,7 @@ impl Ticket {
     pub(crate) async fn answer(self) -> Answer {
         let gone = |_| {
             let what = "the request was given up";
-            Err(Error::new(ErrorKind::Connection, what))
+            Err(trouble(Kind::Lost, what))
         };
         self.0.await.unwrap_or_else(gone)
     }

@@ -1,18 +1,19 @@
 //! One side of TLS: bytes of a socket to bytes of the protocol and back. Knows no socket and no protocol.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::url::Server;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
 use std::sync::Arc;
 use treemill_transfer::credentials::Trusted;
+use treemill_transfer::{Kind, Trouble};
 
 /// What all connections of a client share: the authorities that it trusts, those of the user if `None`.
 ///
 /// # Errors
 /// If the library refuses its own defaults.
-pub(crate) fn configure(trusted: Option<Arc<RootCertStore>>) -> Result<Arc<ClientConfig>, Error> {
+pub(crate) fn configure(trusted: Option<Arc<RootCertStore>>) -> Result<Arc<ClientConfig>, Trouble> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -31,10 +32,10 @@ pub(crate) struct Tls(ClientConnection);
 
 impl Tls {
     /// The beginning: [`Tls::seal`] has bytes to send.
-    pub(crate) fn begin(config: &Arc<ClientConfig>, server: &Server) -> Result<Self, Error> {
+    pub(crate) fn begin(config: &Arc<ClientConfig>, server: &Server) -> Result<Self, Trouble> {
         let name = ServerName::try_from(server.host.clone()).map_err(|_| {
             let what = "the server's name is none that a certificate can have";
-            Error::new(ErrorKind::Invalid, what)
+            trouble(Kind::Invalid, what)
         })?;
         let mut connection = ClientConnection::new(Arc::clone(config), name).map_err(refused)?;
         // Requests may pile up until the handshake is done.
@@ -43,7 +44,7 @@ impl Tls {
     }
 
     /// Bytes that have arrived, as bytes of the protocol.
-    pub(crate) fn open(&mut self, mut arrived: &[u8]) -> Result<Vec<u8>, Error> {
+    pub(crate) fn open(&mut self, mut arrived: &[u8]) -> Result<Vec<u8>, Trouble> {
         let mut plain = Vec::new();
         while !arrived.is_empty() {
             self.0.read_tls(&mut arrived).map_err(broken)?;
@@ -58,7 +59,7 @@ impl Tls {
     }
 
     /// Bytes of the protocol, and what TLS itself has to say, as bytes to send.
-    pub(crate) fn seal(&mut self, plain: &[u8]) -> Result<Vec<u8>, Error> {
+    pub(crate) fn seal(&mut self, plain: &[u8]) -> Result<Vec<u8>, Trouble> {
         let mut sealed = Vec::new();
         self.0.writer().write_all(plain).map_err(broken)?;
         while self.0.wants_write() {
@@ -73,24 +74,22 @@ impl Tls {
     }
 }
 
-fn refused(error: rustls::Error) -> Error {
+fn refused(error: rustls::Error) -> Trouble {
     let words = treemill_transfer::credentials::in_words(&error);
     if matches!(error, rustls::Error::InvalidCertificate(_)) {
         let what = format!(
             "{words}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"
         );
-        return Error::new(ErrorKind::Untrusted, what).with_cause(error);
+        return trouble(Kind::Untrusted, what).with_cause(error);
     }
-    Error::new(ErrorKind::Protocol, words).with_cause(error)
+    trouble(Kind::Malformed, words).with_cause(error)
 }
 
-fn broken(error: std::io::Error) -> Error {
+fn broken(error: std::io::Error) -> Trouble {
     // What the reading task has heard is said to the writing one, too.
     match error.downcast::<rustls::Error>() {
         Ok(error) => refused(error),
-        Err(error) => {
-            Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).with_cause(error)
-        }
+        Err(error) => trouble(Kind::Malformed, format!("TLS failed: {error}")).with_cause(error),
     }
 }
 
@@ -104,7 +103,7 @@ mod tests {
         let one = refused(why.clone());
         let other = broken(std::io::Error::new(std::io::ErrorKind::InvalidData, why));
         assert_eq!(one.to_string(), other.to_string());
-        assert!(matches!(other.kind(), ErrorKind::Untrusted));
+        assert!(matches!(other.kind, Kind::Untrusted));
         let lost = broken(std::io::ErrorKind::BrokenPipe.into());
         assert!(lost.to_string().starts_with("TLS failed"), "{lost}");
     }

@@ -1,6 +1,6 @@
 //! Bytes to and from a server over TCP, encrypted from some time on or never. Knows no messages.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use crate::limits;
 use crate::tls::Tls;
 use crate::url::Server;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use treemill_transfer::{Connected, read, write};
+use treemill_transfer::{Kind, Trouble};
 
 /// A socket, which one task reads and another one writes. It ends with them.
 pub(crate) struct Transport {
@@ -24,7 +25,7 @@ impl Transport {
         server: &Server,
         limit: Duration,
         silence: Duration,
-    ) -> Result<(Self, Duration), Error> {
+    ) -> Result<(Self, Duration), Trouble> {
         let connected = treemill_transfer::connect(&server.host, server.port, limit).await;
         let Connected { socket, took } = connected?;
         socket.set_nodelay(true).map_err(lost)?;
@@ -33,18 +34,18 @@ impl Transport {
     }
 
     /// The number of bytes that have arrived; 0 if none came within a tick.
-    pub(crate) async fn read(&self, buffer: &mut [u8]) -> Result<usize, Error> {
+    pub(crate) async fn read(&self, buffer: &mut [u8]) -> Result<usize, Trouble> {
         match timeout(limits::TICK, read(&self.socket, buffer)).await {
             Ok(Ok(0)) => {
                 let what = "the connection was closed";
-                Err(Error::new(ErrorKind::Connection, what))
+                Err(trouble(Kind::Lost, what))
             }
             Ok(came) => came.map_err(lost),
             Err(_) => Ok(0),
         }
     }
 
-    pub(crate) async fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) async fn write(&self, bytes: &[u8]) -> Result<(), Trouble> {
         write(&self.socket, bytes, self.silence).await.map_err(lost)
     }
 }
@@ -72,7 +73,7 @@ impl Encryption {
     }
 
     /// Bytes of the socket as bytes of the protocol.
-    pub(crate) fn open<'a>(&self, arrived: &'a [u8]) -> Result<Arrived<'a>, Error> {
+    pub(crate) fn open<'a>(&self, arrived: &'a [u8]) -> Result<Arrived<'a>, Trouble> {
         let sealed = self.tls().filter(|_| !arrived.is_empty());
         Ok(match sealed {
             Some(mut tls) => Arrived {
@@ -87,7 +88,7 @@ impl Encryption {
     }
 
     /// Bytes of the protocol as bytes for the socket, with those that TLS itself has to send.
-    pub(crate) fn seal<'a>(&self, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, Error> {
+    pub(crate) fn seal<'a>(&self, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, Trouble> {
         match self.tls() {
             Some(mut tls) => tls.seal(bytes).map(Cow::Owned),
             None => Ok(Cow::Borrowed(bytes)),
@@ -100,7 +101,7 @@ impl Encryption {
     }
 }
 
-fn lost(error: std::io::Error) -> Error {
+fn lost(error: std::io::Error) -> Trouble {
     let what = format!("the connection is lost: {error}");
-    Error::new(ErrorKind::Connection, what).with_cause(error)
+    trouble(Kind::Lost, what).with_cause(error)
 }

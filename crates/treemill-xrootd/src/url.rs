@@ -1,8 +1,9 @@
 //! Addresses: `root://user@host:port//path?opaque`. Knows no network; what it shows of itself has no opaque part.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::trouble;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use treemill_transfer::{Kind, Trouble};
 
 /// The port of XRootD that IANA has registered.
 const PORT: u16 = 1094;
@@ -21,8 +22,8 @@ impl Server {
     ///
     /// # Errors
     /// `Invalid` if there is no host, or if the port is no number from 1 to 65535.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::new(ErrorKind::Invalid, format!("{text} is no host:port"));
+    pub fn parse(text: &str) -> Result<Self, Trouble> {
+        let wrong = || trouble(Kind::Invalid, format!("{text} is no host:port"));
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => rest.split_once(']').ok_or_else(wrong)?,
             None => text.find(':').map_or((text, ""), |at| text.split_at(at)),
@@ -86,9 +87,9 @@ impl Url {
     /// # Errors
     /// `Invalid` for other schemes, for an unreadable host or port, and for a path that does not start with `/` (an
     /// absolute path follows the server after a slash of its own: `root://host//path`).
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self, Trouble> {
         let shown = shown(text);
-        let wrong = |why: &str| Error::new(ErrorKind::Invalid, format!("{shown}: {why}"));
+        let wrong = |why: &str| trouble(Kind::Invalid, format!("{shown}: {why}"));
         let (scheme, rest) = text
             .split_once("://")
             .ok_or_else(|| wrong("write root://host:port//path"))?;
@@ -129,7 +130,7 @@ impl Url {
     /// let url = treemill_xrootd::Url::parse("xroots://me@host//file.root?authz=x")?;
     /// assert_eq!(url.address(), "roots://me@host:1094//file.root?authz=x");
     /// assert_eq!(treemill_xrootd::Url::parse(&url.address())?.opaque, "authz=x");
-    /// # Ok::<(), treemill_xrootd::Error>(())
+    /// # Ok::<(), treemill_xrootd::Trouble>(())
     /// ```
     #[must_use]
     pub fn address(&self) -> String {

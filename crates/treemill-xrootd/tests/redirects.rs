@@ -13,9 +13,9 @@ use common::scripted::{Script, converse, redirect, serve};
 use std::net::TcpListener;
 use treemill_testing::free_port;
 use treemill_xrootd::wire::codes;
-use treemill_xrootd::{Client, ErrorKind, Options, Url};
+use treemill_xrootd::{Client, Kind, Options, Url};
 
-fn size(port: u16) -> Result<u64, treemill_xrootd::Error> {
+fn size(port: u16) -> Result<u64, treemill_xrootd::Trouble> {
     let url = Url::parse(&format!("root://127.0.0.1:{port}//a?x=1")).unwrap();
     Client::new(Options::default())
         .stat(&url)
@@ -78,8 +78,8 @@ fn another_server_is_asked_for_when_one_does_not_have_the_file_after_all() {
         false => redirect("127.0.0.1", stale, "y=2"),
     });
     let error = size(alone).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert_eq!(error.server(), format!("127.0.0.1:{alone}"));
+    assert_eq!(error.kind, Kind::Missing);
+    assert_eq!(error.server, format!("127.0.0.1:{alone}"));
 }
 
 #[test]
@@ -93,24 +93,24 @@ fn why_a_server_failed_is_said_and_not_that_its_manager_knows_no_other() {
         false => redirect("127.0.0.1", dead, "y=2"),
     });
     let error = size(manager).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Connection, "{error}");
-    assert_eq!(error.server(), format!("127.0.0.1:{dead}"));
-    assert_eq!(error.file(), "/a");
+    assert_eq!(error.kind, Kind::Lost, "{error}");
+    assert_eq!(error.server, format!("127.0.0.1:{dead}"));
+    assert_eq!(error.file, "/a");
 }
 
 #[test]
 fn redirects_in_circles_and_servers_that_all_fail_end() {
     let dead = free_port();
     let error = size(serve(move |_| redirect("127.0.0.1", dead, ""))).unwrap_err();
-    assert_eq!((error.kind(), error.file()), (ErrorKind::Connection, "/a"));
-    assert_eq!(error.server(), format!("127.0.0.1:{dead}"));
+    assert_eq!((error.kind, error.file), (Kind::Lost, "/a"));
+    assert_eq!(error.server, format!("127.0.0.1:{dead}"));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         let script: Script = std::sync::Arc::new(move |_| redirect("127.0.0.1", port, ""));
         converse(listener.accept().unwrap().0, &script);
     });
-    assert_eq!(size(port).unwrap_err().kind(), ErrorKind::Protocol);
+    assert_eq!(size(port).unwrap_err().kind, Kind::Malformed);
 }
 
 #[test]
@@ -128,6 +128,6 @@ fn a_server_that_makes_the_client_wait_is_asked_again() {
 #[test]
 fn garbage_is_an_error_of_the_protocol() {
     let error = size(serve(|_| (1234, vec![7; 30]))).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Protocol, "{error}");
+    assert_eq!(error.kind, Kind::Malformed, "{error}");
     assert!(size(serve(|_| (codes::OK, b"no numbers".to_vec()))).is_err());
 }

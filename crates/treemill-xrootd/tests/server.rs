@@ -12,7 +12,7 @@ mod common;
 use common::{Xrootd, content};
 use std::time::Duration;
 use treemill_xrootd::stream::Deadlines;
-use treemill_xrootd::{Client, ErrorKind, Options, Url};
+use treemill_xrootd::{Client, Kind, Options, Url};
 
 const SIZE: usize = 8 << 20;
 
@@ -98,10 +98,7 @@ fn reads_are_the_files_bytes() {
         "more and longer ranges than one request takes"
     );
     assert!(file.readv(&[(SIZE as u64 - 1, 2)]).is_err());
-    assert_eq!(
-        file.read(u64::MAX, 1).unwrap_err().kind(),
-        ErrorKind::Invalid
-    );
+    assert_eq!(file.read(u64::MAX, 1).unwrap_err().kind, Kind::Invalid);
     file.close().unwrap();
 }
 
@@ -140,12 +137,12 @@ fn a_missing_file_names_server_and_file() {
     };
     let address = format!("{}?authz=secret", server.address("/no.root"));
     let error = client().open(&Url::parse(&address).unwrap()).err().unwrap();
-    assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
-    assert_eq!(error.server(), format!("127.0.0.1:{}", server.port));
-    assert_eq!(error.file(), "/no.root");
+    assert_eq!(error.kind, Kind::Missing, "{error}");
+    assert_eq!(error.server, format!("127.0.0.1:{}", server.port));
+    assert_eq!(error.file, "/no.root");
     let text = format!("{error} {error:?}");
     assert!(
-        text.contains(error.server()) && text.contains("/no.root"),
+        text.contains(error.server) && text.contains("/no.root"),
         "{text}"
     );
     assert!(!text.contains("secret") && !error.is_transient(), "{text}");
@@ -167,11 +164,8 @@ fn a_killed_server_is_an_error() {
     assert!(readings.next().unwrap().wait().is_ok());
     server.kill();
     let error = readings.find_map(|reading| reading.wait().err()).unwrap();
-    assert!(
-        error.is_transient() && error.kind() == ErrorKind::Connection,
-        "{error}"
-    );
-    assert_eq!(error.file(), "/a.root");
+    assert!(error.is_transient() && error.kind == Kind::Lost, "{error}");
+    assert_eq!(error.file, "/a.root");
     assert!(file.read(0, 1).is_err());
     assert!(
         client
@@ -193,7 +187,7 @@ fn a_frozen_server_is_an_error() {
     server.freeze();
     let error = file.read(0, 1000).unwrap_err();
     assert!(
-        error.is_transient() && error.kind() == ErrorKind::Timeout,
+        error.is_transient() && error.kind == Kind::Silent,
         "{error}"
     );
 }

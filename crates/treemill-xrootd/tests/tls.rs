@@ -23,7 +23,7 @@ use treemill_source::{Source, SourceError};
 use treemill_transfer::credentials::Places;
 use treemill_xrootd::stream::Deadlines;
 use treemill_xrootd::wire::codes;
-use treemill_xrootd::{Client, ErrorKind, Options, Url, XrootdSource};
+use treemill_xrootd::{Client, Kind, Options, Url, XrootdSource};
 
 const SIZE: usize = 8 << 20;
 
@@ -249,7 +249,7 @@ fn bytes_that_came_in_the_clear_are_no_part_of_what_comes_by_tls() {
         let found = client(&certificates, None).stat(&url);
         match is_fine {
             true => assert_eq!(found.unwrap().size, 42),
-            false => assert_eq!(found.unwrap_err().kind(), ErrorKind::Protocol),
+            false => assert_eq!(found.unwrap_err().kind, Kind::Malformed),
         }
     }
 }

@@ -188,9 +188,12 @@ class _Local:
 
 def _failed(path: str, error: OSError) -> SourceError:
     reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
-    return SourceError(f"{reason}: {path}", file=path)
+    kind = next((name for each, name in _KINDS.items() if isinstance(error, each)), "permanent")
+    return SourceError(f"{reason}: {path}", kind=kind, file=path)
 
 
+_KINDS = {FileNotFoundError: "missing", PermissionError: "denied"}
+"""The kinds of errors of this machine, as the core has them."""
 _LOCAL = _Local()
 _REMOTE = Remote()
 _STORAGES: Mapping[str, Storage] = {"": _LOCAL, "file": _LOCAL}

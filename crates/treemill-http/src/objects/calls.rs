@@ -10,7 +10,7 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use treemill_source::{Identity, Messages, Source, SourceError, is_there};
-use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait_for};
+use treemill_transfer::{Body, HEAD, Opened, Remote, Trouble, insist, soon, wait_for};
 
 /// An object in a bucket.
 #[derive(Debug, Clone)]
@@ -150,7 +150,7 @@ async fn opening(
     let first = insist(&address.server(), || first(&*store, &address)).await;
     let (known, mut opened) = match first {
         Ok(first) => first,
-        Err(trouble) if trouble.kind != Kind::Final => return Err(trouble),
+        Err(trouble) if !trouble.kind.is_final() => return Err(trouble),
         // An object without bytes has no range to send.
         Err(refused) => match insist(&address.server(), || soon(head(&*store, &address))).await {
             Ok(meta) if meta.size == 0 => (meta, empty(&address)),

@@ -53,7 +53,7 @@ impl Body for Stream {
         let next = self.0.next().await.transpose();
         // The answer was good so far: the connection has failed.
         next.map_err(|error| match trouble(&error) {
-            failed if failed.kind == Kind::Final => Trouble {
+            failed if failed.kind.is_final() => Trouble {
                 kind: Kind::Transient,
                 ..failed
             },
@@ -86,13 +86,13 @@ impl Carrier for Object {
             && now.last_modified == self.known.last_modified;
         if !same {
             return Err(Trouble::new(
-                Kind::Final,
+                Kind::Permanent,
                 "the object changed while it was read",
             ));
         }
         if result.range.start != range.start || result.range.end > range.end {
             return Err(Trouble::new(
-                Kind::Final,
+                Kind::Permanent,
                 "the server sends other bytes than were asked for",
             ));
         }

@@ -21,10 +21,10 @@ pub(crate) fn trouble(error: &object_store::Error) -> Trouble {
             "no such object, or no such bucket".to_owned(),
         ),
         E::Precondition { .. } | E::NotModified { .. } => (
-            Kind::Final,
+            Kind::Changed,
             "the object changed while it was read".to_owned(),
         ),
-        _ => (Kind::Final, shown(&root(error))),
+        _ => (Kind::Permanent, shown(&root(error))),
     };
     Trouble::new(kind, what)
 }
@@ -85,7 +85,7 @@ mod tests {
         let other = trouble(&generic(std::io::Error::other(text)));
         assert_eq!(
             (other.what.as_str(), other.kind),
-            ("GET https://account/c/f?… failed", Kind::Final)
+            ("GET https://account/c/f?… failed", Kind::Permanent)
         );
     }
 }

@@ -7,6 +7,8 @@ pub enum Meaning {
     Final,
     /// There is no such file.
     Missing,
+    /// This user may not do it.
+    Denied,
     /// The server wants to be asked later.
     Later,
     /// The session is gone: a new one is made.
@@ -21,7 +23,7 @@ pub enum Meaning {
 
 /// What a status is called and what it means. A status that is not here is final.
 const TABLE: &[(u32, &str, &str, Meaning)] = &[
-    (1, "PERM", "the server does not permit it", Meaning::Final),
+    (1, "PERM", "the server does not permit it", Meaning::Denied),
     (2, "NOENT", "no such file or folder", Meaning::Missing),
     (
         5,
@@ -39,7 +41,7 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
         13,
         "ACCESS",
         "access is denied to the user that AUTH_SYS names",
-        Meaning::Final,
+        Meaning::Denied,
     ),
     (
         20,
