@@ -1,16 +1,11 @@
 //! The crate's policy in numbers. Knows no code that obeys it.
 
 use std::time::Duration;
+pub(crate) use treemill_transfer::patience::http::*;
+pub(crate) use treemill_transfer::wide::MOST_MESSAGE;
 
 /// Bounds the redirects that one request follows.
 pub(crate) const MOST_REDIRECTS: usize = 10;
-
-/// Bounds the time to connect to a server, TLS included.
-pub(crate) const CONNECT: Duration = Duration::from_secs(8);
-
-/// Bounds the time without a byte from one server, which is then named: a little below the bound of an attempt, which
-/// may ask several servers.
-pub(crate) const SERVER_SILENCE: Duration = Duration::from_millis(9_800);
 
 /// How long a connection is kept that nothing uses. Not for long: a session that has worker processes needs it no more, and where
 /// a firewall allows few connections, the workers wait for it. They try for about 20 s.
@@ -42,8 +37,3 @@ pub(crate) const MOST_LISTING: usize = 64 << 20;
 
 /// Bounds the checksums of one header.
 pub(crate) const MOST_DIGESTS: usize = 16;
-
-// Of buckets.
-
-/// Bounds the characters of a service's message that an error repeats.
-pub(crate) const MOST_MESSAGE: usize = 300;

@@ -1,6 +1,7 @@
 //! The crate's policy in numbers. Knows no code that obeys it.
 
 use std::time::Duration;
+pub(crate) use treemill_transfer::patience::nfs::*;
 
 /// The port of NFS.
 pub(crate) const PORT: u16 = 2049;
@@ -45,15 +46,6 @@ pub(crate) const MOST_CALLED: usize = 16;
 /// Bytes that READDIR asks for.
 pub(crate) const LISTING: u32 = 512 << 10;
 
-/// The wait after NFS4ERR_DELAY or NFS4ERR_GRACE, at first; it doubles.
-pub(crate) const DELAY: Duration = Duration::from_millis(100);
-/// The longest wait between two attempts.
-pub(crate) const MOST_DELAY: Duration = Duration::from_secs(5);
-/// The time for which a server may ask to be asked later when a file is opened. A server that has restarted opens nothing
-/// new for a period of grace, which is 90 s as a rule.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
-/// Sessions that are made one after the other for one request.
-pub(crate) const MOST_SESSIONS: u32 = 3;
 /// Steps on the way to one session.
 pub(crate) const MOST_STEPS: u32 = 24;
 /// Connections of a session at a far server: one brings few bytes at first. XRootD has four (`CONNECTIONS` of treemill-remote), and
@@ -74,8 +66,6 @@ pub(crate) const LEAVE_PATIENCE: Duration = Duration::from_millis(300);
 pub(crate) const FIRST_RENEWAL: Duration = Duration::from_secs(1);
 /// The lease of a server that does not say how long it is.
 pub(crate) const USUAL_LEASE: Duration = Duration::from_secs(60);
-/// The time without a byte from a server that owes an answer after which its connection is given up.
-pub(crate) const SILENCE: Duration = Duration::from_secs(9);
 /// Bytes that a connection reads at once, where it is not known that more were asked for.
 pub(crate) const GULP: usize = 256 << 10;
 /// Bytes that a connection has room for at least when it reads.
@@ -92,8 +82,6 @@ pub(crate) const AT_THE_END: u32 = 8;
 pub(crate) const WITH_LAYOUT: u32 = 12;
 /// Symbolic links on the way to a file.
 pub(crate) const MOST_LINKS: u32 = 16;
-/// The time that a READ waits for a server that wants to be asked later: shorter than the caller waits for the READ.
-pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(6);
 /// The time for which a data server that has failed is left alone.
 pub(crate) const AVOIDED: Duration = Duration::from_secs(15);
 /// Data servers of which it is remembered that they have failed, about.
@@ -116,6 +104,3 @@ pub(crate) const MOST_DEVICE: usize = 64 << 10;
 pub(crate) const MOST_PARTS: usize = 256;
 /// Stripes of a layout.
 pub(crate) const MOST_STRIPES: usize = 4096;
-/// The time for which a data server may answer nothing before the metadata server is asked: shorter than the caller waits
-/// for a READ.
-pub(crate) const DATA_PATIENCE: Duration = Duration::from_secs(3);

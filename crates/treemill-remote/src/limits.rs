@@ -1,6 +1,8 @@
 //! The crate's policy in numbers.
 
 use std::time::Duration;
+pub use treemill_transfer::patience::BLOCKING_PATIENCE as PATIENCE;
+pub(crate) use treemill_transfer::patience::{LOOK_UP, OPENING_PATIENCE, SILENT};
 
 /// Bytes of a file that is read as a whole.
 pub(crate) const MOST_CONTENT: u64 = 64 << 20;
@@ -17,14 +19,8 @@ pub(crate) const DESCRIBED_DISTANCE: Duration = Duration::from_millis(2);
 
 /// Files that are open before they are wanted.
 pub(crate) const MOST_READY: usize = 128;
-/// How long a file that another thread opens is waited for. Servers that are silent for longer are asked once more beside
-/// it, so that what is wrong is said within the [`PATIENCE`] of one opening, and this.
-pub(crate) const OPENING_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a file stays open without being wanted.
 pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
-
-/// How long the addresses of a server's name are looked for.
-pub(crate) const LOOK_UP: Duration = Duration::from_secs(5);
 
 /// Files whose state is asked for at once: servers answer side by side, and all share their connections.
 pub(crate) const MOST_LOOKS: usize = 128;
@@ -35,9 +31,7 @@ pub(crate) const ASKING: usize = 128;
 pub(crate) const MOST_ROUNDS: usize = 64;
 /// Threads that look for what is kept of a file on this disk, which may be a server's, and that parse what files say of
 /// themselves.
-pub(crate) const KEPT: usize = 4;
-/// When a question that failed has taken this long, its server is silent: it is asked nothing more at once.
-pub(crate) const SILENT: Duration = Duration::from_secs(5);
+pub(crate) const KEPT: usize = 2;
 /// Files whose state is remembered after they were open, at most.
 pub(crate) const MOST_KNOWN: usize = 1 << 14;
 
@@ -69,10 +63,6 @@ pub(crate) const CONNECTION_BYTES: u64 = 1 << 20;
 pub(crate) const BATCH_RANGES: usize = 16;
 /// Bytes of one call, at most, unless a range is larger.
 pub(crate) const BATCH_BYTES: u64 = 4 << 20;
-/// How long a reader may be silent about one call's bytes, and what opens files for it about a file.
-pub const PATIENCE: Duration = Duration::from_secs(25);
-// What users are promised of every server that is silent.
-const _: () = assert!(PATIENCE.as_secs() + OPENING_PATIENCE.as_secs() <= 30);
 
 // Of files on mounts.
 

@@ -1,5 +1,9 @@
 //! The crate's policy in numbers. Knows no code that obeys it.
 
+pub(crate) use crate::patience::{
+    BACK_OFF, DOUBT, DOUBTFUL_SILENCE, IN_LINE, MOST_ASKED, MOST_BACK_OFF, PATIENCE, STAGGER,
+};
+pub use crate::patience::{CHECKSUM_PATIENCE, SILENCE};
 use std::time::Duration;
 
 /// The first bytes of a file, which the request that opens it brings along: they fit the first window of a TCP
@@ -28,12 +32,9 @@ pub const IN_FLIGHT: usize = 64;
 /// of them at once.
 pub(crate) const ANSWERING: Duration = Duration::from_secs(3);
 
-/// The round trip from which on a file is read by several connections: nearer, one has all of the bandwidth.
+/// The round trip from which on a server is far: a file is read by several connections, with checksums where they cost the server
+/// time, and other replicas are worth a search once many bytes were read. Nearer, one connection has all of the bandwidth.
 pub const FAR: Duration = Duration::from_millis(5);
-
-/// How long a server is waited for that is asked for a file's checksums, for which it may have to read the file: another source of
-/// it is read when they are compared.
-pub const CHECKSUM_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Bytes on their way that nobody wants any more: if there are more of them, what brings them is ended. They take 0.2 s at
 /// 10 Mbit/s; a new connection takes some round trips.
@@ -51,32 +52,6 @@ pub(crate) const WIDEN_AFTER: usize = 16;
 /// Which part of what it takes a server that has refused requests is given in addition then; one request at least.
 pub(crate) const WIDEN_BY: usize = 4;
 
-/// Bounds the time without a byte while an answer is due.
-pub const SILENCE: Duration = Duration::from_secs(10);
-
-/// Bounds the time without a byte behind other requests that a server answers meanwhile, where a carrier knows of them.
-pub(crate) const IN_LINE: Duration = Duration::from_secs(20);
-
-/// Bounds the silence of a server that was given up a moment ago because of it, and has said nothing since.
-pub(crate) const DOUBTFUL_SILENCE: Duration = Duration::from_secs(3);
-
-/// How long a server is doubted after it was given up.
-pub(crate) const DOUBT: Duration = Duration::from_secs(15);
-
-/// Bounds the time that a range is tried for without a byte that is new. Below 30 s, with the last attempt's silence.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(28);
-const _: () =
-    assert!(PATIENCE.as_secs() <= 30 && IN_LINE.as_secs() <= 30 && SILENCE.as_secs() <= 30);
-
-/// The wait before the second attempt; each further one waits three times as long.
-pub(crate) const BACK_OFF: Duration = Duration::from_millis(100);
-
-/// Bounds the wait before an attempt.
-pub(crate) const MOST_BACK_OFF: Duration = Duration::from_secs(3);
-
-/// Bounds the wait that a server may ask for (`Retry-After`).
-pub(crate) const MOST_ASKED: Duration = Duration::from_secs(10);
-
 /// Bounds the further attempts after one that has failed, as long as none brings a new byte.
 pub(crate) const MOST_FAILURES: u32 = 5;
 
@@ -89,9 +64,6 @@ pub(crate) const THREADS: usize = 2;
 /// Threads that look up names of hosts, at most: one that asks a dead name server keeps its thread for long, and the others do
 /// not wait for it.
 pub(crate) const LOOK_UPS: usize = 64;
-
-/// How long an address is waited for before the next one of the same server is tried, too (RFC 8305, section 8).
-pub(crate) const STAGGER: Duration = Duration::from_millis(250);
 
 /// Bounds the attempts to reach a server that has never answered and takes no connections: it is not there.
 pub(crate) const STRANGER_FAILURES: u32 = 2;
@@ -109,3 +81,22 @@ pub(crate) const IDLE: Duration = Duration::from_secs(10);
 
 /// Bounds a token, in bytes: servers bound their headers, and what is larger is another file.
 pub(crate) const TOKEN: u64 = 64 << 10;
+
+/// What protocols have in common whose connections bring one answer after the other, and what they say.
+pub mod wide {
+    /// Bounds the characters of a server's message that an error repeats.
+    pub const MOST_MESSAGE: usize = 500;
+
+    /// Ranges above this, in bytes, are read alone: one more request costs little beside them, they stream, and servers send
+    /// plain reads without a copy. Below XRootD's usual bound of a range of a vectored read.
+    pub const LARGE: u64 = 1 << 20;
+
+    /// Bounds the bytes that one vectored read asks for: its first bytes are of use only when its last ones are here.
+    pub const VECTOR_BYTES: u64 = 8 << 20;
+
+    /// Bounds one plain read of a large range, in bytes: what has come is kept if the connection breaks later.
+    pub const STREAM_PART: u64 = 2 << 20;
+
+    /// The reader's buffer of a connection, in bytes: a usual block of dCache's pools.
+    pub const BUFFER: usize = 256 << 10;
+}

@@ -18,7 +18,9 @@ pub struct Options {
     pub beyond: Duration,
     /// How long answers may take.
     pub deadlines: Deadlines,
-    /// The round trip from which on large ranges are read with checksums, if the server has them.
+    /// The round trip from which on large ranges are read with checksums, if the server has them. A server sends pages with
+    /// checksums at a fifth of the speed of plain ones (0.7 against 4 GB/s on loopback, measured with XRootD 5.5): nearer than
+    /// [`FAR`](treemill_transfer::FAR) it would be the limit, farther away the link is.
     pub checks_from: Duration,
     /// The authorities whose certificates count for TLS; if `None`, those of [`treemill_transfer::credentials::Trusted`].
     pub trusted: Option<Arc<RootCertStore>>,
@@ -48,7 +50,7 @@ impl Default for Options {
             connect,
             beyond: Duration::ZERO,
             deadlines,
-            checks_from: limits::CHECKS_FROM,
+            checks_from: treemill_transfer::FAR,
             trusted: None,
             tokens: None,
         }

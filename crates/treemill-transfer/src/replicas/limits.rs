@@ -130,10 +130,6 @@ pub(crate) const FIRST_SEARCH: Duration = Duration::from_secs(5);
 /// Bytes of a file that bring the first search forward: what is worth a second source.
 pub(crate) const SEARCH_BYTES: u64 = 32 << 20;
 
-/// The round trip from which on many bytes bring the first search forward: a nearer server is as good as any other, as
-/// long as it answers.
-pub(crate) const SEARCH_DISTANCE: Duration = Duration::from_millis(5);
-
 /// Bytes of a file that are asked for before its sample is, if the reader has not asked for these bytes itself: short
 /// reads need no comparison.
 pub(crate) const SAMPLED_FROM: u64 = 1 << 20;

@@ -1,8 +1,7 @@
 //! When replicas are looked for that were not named: pure, times are given. Knows no source.
 
-use crate::replicas::limits::{
-    FIRST_SEARCH, LEAST_SEARCH, LONGEST, SEARCH, SEARCH_BYTES, SEARCH_DISTANCE,
-};
+use crate::FAR;
+use crate::replicas::limits::{FIRST_SEARCH, LEAST_SEARCH, LONGEST, SEARCH, SEARCH_BYTES};
 use std::time::Duration;
 
 /// When to look for replicas: not while the file is opened, since short reads need none; after some time or some bytes,
@@ -25,7 +24,7 @@ impl Search {
         Search {
             next: FIRST_SEARCH,
             step: SEARCH,
-            left: match round_trip >= SEARCH_DISTANCE {
+            left: match round_trip >= FAR {
                 true => SEARCH_BYTES,
                 false => u64::MAX,
             },
