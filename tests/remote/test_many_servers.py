@@ -57,7 +57,7 @@ looking.join()
 print(most - 1, *counts)
 """
 MORE_SERVERS = 100
-MOST_THREADS = 32
+MOST_THREADS = 16
 """Those of a process with two workers, whatever the number of servers."""
 
 

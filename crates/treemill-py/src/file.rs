@@ -36,22 +36,6 @@ fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
     }
 }
 
-/// Makes what opens a file on a server, and its tree of this name if there is such a one, of bytes that come round by round.
-pub fn describer(
-    tree: String,
-) -> impl FnMut(Arc<dyn Source>) -> Option<treemill_remote::Description> {
-    let mut opened = None;
-    move |source| {
-        let file = match opened.take() {
-            Some(file) => file,
-            None => treemill_read::File::open(source).ok()?,
-        };
-        let _ = file.table(&tree); // who wants it meets what is wrong with it
-        opened = Some(Arc::clone(&file));
-        Some(file)
-    }
-}
-
 /// A file on a server that was opened and described in the background.
 fn described(url: &str) -> Option<Arc<treemill_read::File>> {
     treemill_remote::described(url)?.downcast().ok()

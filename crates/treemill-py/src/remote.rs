@@ -1,14 +1,14 @@
 //! Files and folders on servers, as the storage of addresses asks for them.
 
 use crate::errors::read_error;
-use crate::file::describer;
 use crate::interrupt::interruptible;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::sync::Arc;
 use treemill_read::ReadError;
-use treemill_remote::Stat;
-use treemill_source::{Identity, Part, SourceError};
+use treemill_remote::{Description, Stat};
+use treemill_source::{Identity, Part, Source, SourceError};
 use treemill_transfer::Threads;
 
 /// Schemes of addresses on servers that can be read.
@@ -67,6 +67,20 @@ pub fn remote_look(py: Python<'_>, url: &str, tree: String, then: Py<PyAny>) {
         TELLING.perform(Box::new(told), Vec::new());
     };
     py.detach(|| treemill_remote::look_soon(url, describer(tree), tell));
+}
+
+/// Makes what opens a file on a server, and its tree of this name if there is such a one, of bytes that come round by round.
+fn describer(tree: String) -> impl FnMut(Arc<dyn Source>) -> Option<Description> {
+    let mut opened = None;
+    move |source| {
+        let file = match opened.take() {
+            Some(file) => file,
+            None => treemill_read::File::open(source).ok()?,
+        };
+        let _ = file.table(&tree); // who wants it meets what is wrong with it
+        opened = Some(Arc::clone(&file));
+        Some(file)
+    }
 }
 
 /// Calls what waits for files that are open now.

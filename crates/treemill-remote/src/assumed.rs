@@ -7,6 +7,7 @@ use crate::ready;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::sync::OnceCell;
 use treemill_source::cache::Description;
 use treemill_source::{
     Checksums, Costs, Identity, Part, Promise, Request, Source, SourceError, SourceErrorKind,
@@ -104,8 +105,7 @@ pub fn open_assumed(url: &str) -> Option<Arc<dyn Source>> {
     let later = Later {
         url: url.to_owned(),
         known,
-        opened: OnceLock::new(),
-        opening: Mutex::new(()),
+        opened: OnceCell::new(),
     };
     Some(Arc::new(Assumed {
         description,
@@ -124,32 +124,28 @@ struct Assumed {
 struct Later {
     url: String,
     known: Known,
-    opened: OnceLock<Arc<dyn Source>>,
-    /// Held by the thread that opens the file. A failure is not kept: the next read tries again.
-    opening: Mutex<()>,
+    /// A failure is not kept: the next read tries again.
+    opened: OnceCell<Arc<dyn Source>>,
 }
 
 impl Later {
-    fn opened(&self) -> Result<&Arc<dyn Source>, SourceError> {
-        if let Some(source) = self.opened.get() {
-            return Ok(source);
-        }
-        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(source) = self.opened.get() {
-            return Ok(source);
-        }
-        let source = crate::open(&self.url)?;
+    async fn opened(&self) -> Result<&Arc<dyn Source>, SourceError> {
+        self.opened.get_or_try_init(|| self.open()).await
+    }
+
+    async fn open(&self) -> Result<Arc<dyn Source>, SourceError> {
+        let source = crate::open_soon(&self.url).await?;
         if source.identity() != Some(self.known.identity) {
             let what = "the file has changed since it was read last: run again";
-            let kind = SourceErrorKind::Permanent;
+            let kind = SourceErrorKind::Changed;
             return Err(SourceError::of(kind, self.known.name.clone(), what));
         }
-        Ok(self.opened.get_or_init(|| source))
+        Ok(source)
     }
 
     /// Opens the file, and asks for ranges that were promised.
-    fn keep(&self, ranges: Vec<Range<u64>>, promises: Vec<Promise>) {
-        match self.opened() {
+    async fn keep(&self, ranges: Vec<Range<u64>>, promises: Vec<Promise>) {
+        match self.opened().await {
             Ok(source) => {
                 for (ticket, promise) in source.submit(ranges).iter().zip(promises) {
                     ticket.on_ready(move |answer| promise.keep(answer));
@@ -207,7 +203,8 @@ impl Source for Assumed {
         let kept = |range| self.description.as_ref()?.get(range);
         let kept: Option<Vec<_>> = ranges.map(kept).collect();
         let Some(kept) = kept else {
-            return self.later.opened()?.read(requests);
+            let later = &self.later;
+            return crate::waited(&later.url, later.opened())?.read(requests);
         };
         for (request, bytes) in requests.iter_mut().zip(kept) {
             request.buffer.clear();
@@ -216,7 +213,7 @@ impl Source for Assumed {
         Ok(())
     }
 
-    /// Where the file is not open, another thread opens it.
+    /// Where the file is not open, a task opens it.
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         if let Some(description) = &self.description {
             description.release();
@@ -227,10 +224,10 @@ impl Source for Assumed {
         let new = |range: &Range<u64>| Ticket::new(self.name(), range.clone());
         let (tickets, promises): (Vec<_>, Vec<_>) = ranges.iter().map(new).unzip();
         let later = Arc::clone(&self.later);
-        // Without a thread the promises are dropped, which is an error of each ticket.
-        let _ = std::thread::Builder::new()
-            .name("treemill-open".to_owned())
-            .spawn(move || later.keep(ranges, promises));
+        // Without a runtime the promises are dropped, which is an error of each ticket.
+        if let Ok(runtime) = treemill_transfer::runtime() {
+            runtime.spawn(async move { later.keep(ranges, promises).await });
+        }
         tickets
     }
 }

@@ -11,7 +11,6 @@
 #![forbid(unsafe_code)]
 
 mod assumed;
-mod beside;
 mod blocking;
 mod bridge;
 mod checksums;
@@ -38,9 +37,9 @@ pub use looks::{look, look_soon, release, stat, stats};
 pub use ready::Description;
 pub use replicas::{open_replicas, shown};
 
-use beside::{ASKING, KEPT, beside};
 use found::Open;
 use inherited::Inherited;
+use looks::{ASKING, KEPT, beside};
 use std::pin::Pin;
 use std::sync::Arc;
 use treemill_source::{Edges, Identity, Part, Source, SourceError, Ticket, is_off};
@@ -134,9 +133,14 @@ pub fn schemes() -> Vec<&'static str> {
 /// # Errors
 /// If there is no such file, or it cannot be opened; if the scheme is unknown.
 pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    let source = match ready::take(url) {
+    waited(url, open_soon(url))
+}
+
+/// Opens like [`open`], as a task.
+async fn open_soon(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+    let source = match ready::take(url).await {
         Some(source) => source,
-        None => waited(url, open_now(url))?.0,
+        None => open_now(url).await?.0,
     };
     ready::note(url, &source);
     Ok(source)

@@ -1,8 +1,8 @@
 //! Files whose state is asked for, one or many together: tasks of the process's runtime, which take no threads. A file that will
 //! be opened soon is opened by that. Knows no protocol.
 
-use crate::beside::{ASKING, KEPT, beside};
-use crate::limits::{MOST_LOOKS, MOST_ROUNDS, SILENT};
+use crate::limits::{self, MOST_LOOKS, MOST_ROUNDS, SILENT};
+use crate::replicas::shown;
 use crate::{Description, Later, Opened, Stat};
 use crate::{metalink, open_now, protocol, ready, transport, waited};
 use std::collections::HashSet;
@@ -11,9 +11,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::{Semaphore, oneshot};
 use treemill_source::{Arrived, Source, SourceError, Ticket, server_of};
-use treemill_transfer::runtime;
+use treemill_transfer::{Threads, runtime};
 
 type Answer = Result<Stat, SourceError>;
+
+/// Asks by a bridge, or reads documents.
+pub(crate) static ASKING: Threads = Threads::new("treemill-look", limits::ASKING);
+
+/// Looks for what is kept on this disk.
+pub(crate) static KEPT: Threads = Threads::new("treemill-kept", limits::KEPT);
+
+/// Does work about a file on another thread.
+///
+/// # Errors
+/// If there is no thread, or if the work has panicked.
+pub(crate) async fn beside<T: Send + 'static>(
+    threads: &'static Threads,
+    url: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, SourceError> {
+    let (sender, receiver) = oneshot::channel();
+    threads.perform(Box::new(move || drop(sender.send(work()))), Vec::new());
+    let lost = |_| SourceError::new(shown(url), "no more threads can be started");
+    receiver.await.map_err(lost)
+}
 
 /// The state that [`stat`] gives, of a file that will be opened soon: it is opened now, which tells its state too,
 /// and what it says of itself is on its way when it is wanted. A file that is open, or

@@ -5,9 +5,13 @@ use crate::Stat;
 use crate::limits::{MOST_READY, OPENING_PATIENCE, READY_FOR};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 use treemill_source::Source;
+use treemill_transfer::PerProcess;
 
 /// What the caller makes of a file's description, in a form of the caller's.
 pub type Description = Arc<dyn Any + Send + Sync>;
@@ -44,7 +48,12 @@ impl Waiting {
 
 static READY: Mutex<Option<Ready>> = Mutex::new(None);
 /// Tells that a file that was being opened is open, or could not be opened.
-static OPENED: Condvar = Condvar::new();
+static OPENED: PerProcess<Notify> = PerProcess::new();
+
+fn bell() -> &'static Notify {
+    let Ok(bell) = OPENED.get(|| Ok::<Notify, Infallible>(Notify::new()));
+    bell
+}
 
 type Place = MutexGuard<'static, Option<Ready>>;
 
@@ -110,22 +119,25 @@ pub(crate) fn keep(url: &str, source: Option<Arc<dyn Source>>) {
             ready.waiting.push(Waiting::new(url, source));
         }
     });
-    OPENED.notify_all();
+    bell().notify_waiters();
 }
 
-/// The file, if it was opened; one that another thread opens is waited for, for a while. `None`: the caller opens it.
-pub(crate) fn take(url: &str) -> Option<Arc<dyn Source>> {
-    let mut place = READY.lock().unwrap_or_else(PoisonError::into_inner);
+/// The file, if it was opened; one that another caller opens is waited for, for a while. `None`: the caller opens it.
+pub(crate) async fn take(url: &str) -> Option<Arc<dyn Source>> {
     let begun = Instant::now();
     loop {
-        let files = &mut ready(&mut place).waiting;
-        let at = files.iter().position(|file| file.url == url)?;
-        if files.get(at)?.source.is_some() {
-            return files.swap_remove(at).source;
+        let opened = bell().notified(); // also by what comes after the look
+        let file = with(|ready| {
+            let files = &mut ready.waiting;
+            let at = files.iter().position(|file| file.url == url)?;
+            let is_open = files.get(at)?.source.is_some();
+            Some(is_open.then(|| files.swap_remove(at)))
+        })?;
+        if let Some(file) = file {
+            return file.source;
         }
         let left = OPENING_PATIENCE.checked_sub(begun.elapsed())?;
-        let waited = OPENED.wait_timeout(place, left);
-        (place, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let _ = timeout(left, opened).await; // late or not, the next look tells
     }
 }
 
@@ -189,6 +201,11 @@ fn close(is_unwanted: impl Fn(&Waiting) -> bool) {
 mod tests {
     use super::*;
     use treemill_source::{Costs, Memory};
+    use treemill_transfer::wait_for;
+
+    fn taken(url: &str) -> Option<Arc<dyn Source>> {
+        wait_for(url, async { Ok(take(url).await) }).unwrap()
+    }
 
     #[test]
     fn a_file_is_opened_by_one_thread_and_not_while_it_is_open() {
@@ -200,7 +217,7 @@ mod tests {
         assert!(begin(url), "it could not be opened");
         keep(url, Some(file()));
         assert!(!begin(url), "it is ready");
-        let source = take(url).unwrap();
+        let source = taken(url).unwrap();
         note(url, &source);
         assert!(!begin(url), "the caller has it open");
         drop(source);
@@ -237,20 +254,37 @@ mod tests {
         forget_other(url, &now(9));
         assert!(!begin(url), "it is as it was");
         forget_other(url, &now(8));
-        assert!(take(url).is_none());
+        assert!(taken(url).is_none());
     }
 
     #[test]
     fn a_file_that_another_thread_opens_is_waited_for() {
         let url = "root://host//waited.root";
         assert!(begin(url));
-        let waiting = std::thread::spawn(move || take(url).is_some());
+        let waiting = std::thread::spawn(move || taken(url).is_some());
         let file = Arc::new(Memory::new(url, vec![0; 9], Costs::NEAR));
         keep(url, Some(file));
         assert!(waiting.join().unwrap());
         assert!(begin(url));
-        let waiting = std::thread::spawn(move || take(url).is_none());
+        let waiting = std::thread::spawn(move || taken(url).is_none());
         keep(url, None);
         assert!(waiting.join().unwrap(), "the caller opens it");
+    }
+
+    #[test]
+    fn a_described_file_is_taken_as_it_is() {
+        let url = "root://host//described.root";
+        let file = || -> Arc<dyn Source> { Arc::new(Memory::new(url, vec![0; 9], Costs::NEAR)) };
+        let (first, other) = (file(), file());
+        assert!(begin(url));
+        keep(url, Some(Arc::clone(&first)));
+        assert!(take_described(url).is_none(), "it is open only");
+        describe(url, &other, Arc::new("of another file"));
+        assert!(take_described(url).is_none(), "it is another file");
+        describe(url, &first, Arc::new("its tree"));
+        let description = take_described(url).unwrap();
+        assert_eq!(description.downcast_ref(), Some(&"its tree"));
+        assert!(!begin(url), "the caller has it open");
+        assert!(taken(url).is_none());
     }
 }

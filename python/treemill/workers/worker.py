@@ -200,7 +200,6 @@ class BackgroundWork(Generic[P]):
                     self._threads -= 1
                     return
                 task = self._tasks.popleft()
-            self._control.enter()  # each time: the end of a pass leaves it
             task()
 
     def prefetch(self, packet: Packet) -> None:
