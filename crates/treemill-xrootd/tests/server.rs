@@ -142,7 +142,7 @@ fn a_missing_file_names_server_and_file() {
     assert_eq!(error.file, "/no.root");
     let text = format!("{error} {error:?}");
     assert!(
-        text.contains(error.server) && text.contains("/no.root"),
+        text.contains(&error.server) && text.contains("/no.root"),
         "{text}"
     );
     assert!(!text.contains("secret") && !error.is_transient(), "{text}");
