@@ -45,7 +45,7 @@ impl Lzma {
                 ));
             }
             if (read_now, written_now) == (read, written) {
-                return Err("lzma block is cut short".to_owned());
+                return Err("the lzma block is cut short".to_owned());
             }
         }
     }

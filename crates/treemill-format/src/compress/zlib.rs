@@ -26,7 +26,7 @@ impl Zlib {
         checksum: Checksum,
     ) -> Result<(), String> {
         if checksum == Checksum::PassOver {
-            let deflated = unframed(body).ok_or("zlib block is damaged")?;
+            let deflated = unframed(body).ok_or("the zlib block is damaged")?;
             return self.decompress_bare(deflated, target);
         }
         let context = self.context.get_or_insert_with(Decompressor::new);
