@@ -118,7 +118,7 @@ impl Core {
         let session = Session::open(door, session, pool, Arc::downgrade(self)).await?;
         session
             .send(vec![Asked::Size])
-            .map_err(|(_, trouble)| trouble)?;
+            .map_err(|refused| refused.1)?;
         let mut state = self.state();
         state.link = Link::Open(session);
         let waiting = std::mem::take(&mut state.waiting);
@@ -169,7 +169,8 @@ impl Core {
         };
         let asked = pack(pieces, state.has_vectors);
         drop(state);
-        if let Err((asked, trouble)) = session.send(asked) {
+        if let Err(refused) = session.send(asked) {
+            let (asked, trouble) = *refused;
             self.lost(&session, asked, false, trouble);
         }
     }

@@ -113,11 +113,11 @@ impl Session {
     }
 
     /// Sends requests in their order. Those that cannot be sent come back.
-    pub(crate) fn send(&self, all: Vec<Asked>) -> Result<(), (Vec<Asked>, Trouble)> {
+    pub(crate) fn send(&self, all: Vec<Asked>) -> Result<(), Box<(Vec<Asked>, Trouble)>> {
         let now = self.began.elapsed();
         let mut state = self.state();
         if let Some(trouble) = &state.broken {
-            return Err((all, trouble.clone()));
+            return Err(Box::new((all, trouble.clone())));
         }
         let mut bytes = Vec::new();
         {

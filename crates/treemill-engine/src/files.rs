@@ -81,8 +81,7 @@ pub struct Run {
 /// What is found of the others is noted in `near`.
 pub fn run_files<'p>(
     specification: &Specification,
-    files: &dyn Files,
-    near: &NearFiles,
+    (files, near): (&dyn Files, &NearFiles),
     parts: impl IntoIterator<Item = Part<'p>>,
     beside: &Beside,
     turn: Turn,

@@ -121,8 +121,7 @@ impl Query {
             });
             treemill_engine::run_files(
                 &self.specification,
-                &Local,
-                near.inner(),
+                (&Local, near.inner()),
                 parts,
                 beside,
                 turn,

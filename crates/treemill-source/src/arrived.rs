@@ -100,7 +100,12 @@ impl Source for Arrived {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::single_range_in_vec_init
+)]
 mod tests {
     use super::*;
     use crate::{Bytes, Costs, Edges, Promise};

@@ -34,7 +34,8 @@ impl Files for Numbered {
     fn state(&self, path: &str) -> Option<Identity> {
         let number: usize = path.parse().unwrap();
         let is_other = self.0.contains(&number);
-        (!is_other || number % 2 == 0).then(|| identity((number + usize::from(is_other)) as u64))
+        (!is_other || number.is_multiple_of(2))
+            .then(|| identity((number + usize::from(is_other)) as u64))
     }
 }
 
