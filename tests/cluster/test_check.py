@@ -104,7 +104,7 @@ def test_files_are_opened_and_packages_must_be_somewhere(address, homes):
     done = run(address, homes[0], *files, "--package", "nosuchpkg", "--ignore", "environment")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "~/same.root:Nope: the file has no tree 'Nope'; it has Events" in done.stdout
-    assert "~/program.py: not a ROOT file" in done.stdout
+    assert "~/program.py: this is not a ROOT file" in done.stdout
     assert "nosuchpkg is installed nowhere" in done.stdout
     assert "3 to be put right" in done.stdout
 

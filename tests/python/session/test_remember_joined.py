@@ -291,7 +291,7 @@ def test_a_friend_that_changes_while_it_is_read_is_not_kept(tmp_path, monkeypatc
     other = write(tmp_path / "other.root", 20, 2, score="f8")
     kept = []
     monkeypatch.setattr(QueryWorkload, "changed", lambda self, file: None)
-    monkeypatch.setattr(Chain, "changed", lambda self, files=None: None)  # of workers' own looks
+    monkeypatch.setattr(Chain, "changed", lambda self, *which: None)  # of workers' own looks
     monkeypatch.setattr(Results, "add", lambda self, data, entries, values: kept.extend(entries))
     tm.remember(tmp_path / "results")
 
