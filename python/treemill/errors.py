@@ -180,19 +180,24 @@ class SourceError(TreemillError):
     """treemill could not read or write bytes: the file does not exist, the permission or the space
     is missing, or a server does not answer.
 
-    `kind`, in addition to the attributes of all errors: which of these it is, if the core met it in
-    a file, in one word that does not change: `missing`, `denied`, `untrusted` (a certificate),
-    `tls-required`, `unreachable`, `silent`, `reset` or `lost` (a connection), `busy`, `malformed`
-    (an answer), `damaged` (it differs from its checksums), `changed`, `unsupported`, `invalid`,
-    `elsewhere` (this server cannot bring it now), `transient` (another reason that may pass) or
-    `permanent` (one that does not).
+    Attributes
+    ----------
+    kind : str or None
+        Which of these it is, if the core met it in a file, in one word that does not change:
+        "missing", "denied", "untrusted" (a certificate), "tls-required", "unreachable", "silent",
+        "reset" or "lost" (a connection), "busy", "malformed" (an answer), "damaged" (it differs
+        from its checksums), "changed", "unsupported", "invalid", "elsewhere" (this server cannot
+        bring it now), "transient" (another reason that may pass) or "permanent" (one that does
+        not). All errors have the other attributes.
 
-    ```python
-    try:
-        tm.dataset("none.root", tree="Events").num_entries
-    except tm.SourceError as error:
-        print(error.kind)  # missing
-    ```
+    Examples
+    --------
+    >>> import treemill as tm
+    >>> try:
+    ...     tm.dataset("none.root", tree="Events").num_entries
+    ... except tm.SourceError as error:
+    ...     print(error.kind)
+    missing
     """
 
     def __init__(

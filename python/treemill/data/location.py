@@ -122,7 +122,7 @@ def require_present(locations: Iterable[Location]) -> None:
     """Raise SourceError if one of the files was not there."""
     for location in locations:
         if location.absence is not None:
-            raise SourceError(location.absence, file=location.path)
+            raise SourceError(location.absence, kind="missing", file=location.path)
 
 
 def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
