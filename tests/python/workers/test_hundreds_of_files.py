@@ -394,7 +394,8 @@ def test_constants_of_files_are_those_of_each_and_files_come_in_one_order(folder
         events.filter("x % 20 == 0 && label != 'f0'").take("half"),
         events.filter("x % 20 == 19").take("big"),
     ]
-    with tm.connect(workers=2) as session:
+    # Two workers share the last files out one by one if the machine is busy.
+    with tm.connect(workers=1) as session:
         *found, halves, big = session.run(*booked)
     x = np.arange(20 * FILES)
     assert found == [

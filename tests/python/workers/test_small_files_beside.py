@@ -3,6 +3,7 @@ runs them by itself, with the same results as one by one."""
 
 import os
 import shutil
+import threading
 import time
 
 import awkward as ak
@@ -129,8 +130,10 @@ def test_defaults_are_those_of_files_one_by_one(
             events.count() if missing.get("y", 0) is None else events.take(text),
         ]
 
-    found = run(book)
+    # Two workers share the last files out one by one if the machine is busy.
+    found = run(book, workers=1)
     assert len(bound) < FILES // 2
+    assert_same(found, run(book))
     bound.clear()
     assert_same(found, run(book, monkeypatch))
     assert len(set(bound)) == len(files)
@@ -223,7 +226,7 @@ def test_friends_are_those_of_files_one_by_one(
         ]
 
     options = {} if entries is None else {"entries": entries}
-    found = run(book, **options)
+    found = run(book, workers=1, **options)
     assert len(bound) < FILES // 2
     start, stop = entries or (0, TOTAL)
     assert found[0] == 0
@@ -243,7 +246,7 @@ def test_two_friends_and_constants_of_files(core, main, tmp_path, monkeypatch, b
     def book():
         return [events.sum("(b.z - a.z) * number"), events.sum("u + w - 2 * x")]
 
-    found = run(book)
+    found = run(book, workers=1)
     assert found == [(z * (z // EACH)).sum(), 0]
     assert len(bound) < FILES // 2
     with raises(tm.QueryError, about="z"):
@@ -275,12 +278,13 @@ def test_a_friends_file_that_is_replaced_during_a_pass_is_an_error(
 ):
     friend = friend_of(tmp_path / "f", SIZES["as the files"], z=np.arange(TOTAL))
     parts, path = PlainFiles.parts, tmp_path / "f" / "g100.root"
+    one, is_replaced = threading.Lock(), []
 
     def replaced(self, spans):
-        if path.exists() and not (tmp_path / "new.root").exists():
-            new = write(tmp_path / "new.root", z=np.ones(EACH, dtype="i8"))
-            shutil.copy2(new, tmp_path / "copy.root")
-            (tmp_path / "copy.root").replace(path)
+        with one:  # of two workers
+            if not is_replaced:
+                is_replaced.append(True)
+                os.replace(write(tmp_path / "new.root", z=np.ones(EACH, dtype="i8")), path)
         return parts(self, spans)
 
     monkeypatch.setattr(PlainFiles, "parts", replaced)
