@@ -46,13 +46,18 @@ class MissingDefaults:
         """True if any of the names is a glob."""
         return len(self.names) < len(self.defaults)
 
+    def named(self, branches: Callable[[], Iterable[str]]) -> dict[str, None]:
+        """The branches with defaults, in order. A glob gives defaults to those of `branches` that
+        it matches, which are asked for only then."""
+        named = dict.fromkeys(self.names)
+        if self.has_globs:
+            named |= dict.fromkeys(name for name in branches() if self.has(name))
+        return named
+
     def lacking(self, own: Container[str], others: Callable[[], Iterable[str]]) -> list[str]:
         """The branches with defaults that a file with the branches `own` lacks. A glob gives
         defaults to the branches of the first of the other files, `others`."""
-        named = dict.fromkeys(self.names)
-        if self.has_globs:
-            named |= dict.fromkeys(name for name in others() if self.has(name))
-        return [name for name in named if name not in own]
+        return [name for name in self.named(others) if name not in own]
 
     def has(self, branch: str) -> bool:
         """True if there is a default for the branch."""

@@ -137,22 +137,20 @@ class _Files:
         """Whether these files are what they were when their keys were made. `seen`: what workers of
         other hosts have seen of files, by their paths; None: they are on this host. `strict`:
         whether they must have seen each."""
-        near = [number for number in numbers if number not in self._trees.far]
-        if any(number not in self._states for number in near):
-            return False
-        was = [(self.locations[number].path, self._states[number]) for number in near]
-        for path, state in was:
+        for number in numbers:
+            if number in self._trees.far:
+                continue
+            path, state = self.locations[number].path, self._states.get(number)
             try:
-                if source.identity(path) != state:
+                if state is None or source.identity(path) != state:
                     return False
             except SourceError:
                 return False
-        if seen is None:
-            return True
-        return all(
-            (not strict and path not in seen) or is_seen(state, seen.get(path))
-            for path, state in was
-        )
+            if seen is None or not (strict or path in seen):
+                continue
+            if not is_seen(state, seen.get(path)):
+                return False
+        return True
 
     def about(self, number: int) -> _About | None:
         """What a file's tree holds, as it is kept or as the file says it; None if it cannot be
@@ -376,13 +374,13 @@ class _Defaults:
     def _candidates(self) -> dict[str, frozenset[str]]:
         """The columns that may have defaults, with the words of which one is there if an expression
         means the column."""
-        names = dict.fromkeys(self._missing.names)
-        if self._missing.has_globs:
-            for first in self._firsts:
-                about = self._files.about(first)
-                found = sorted(about.names) if about is not None else ()
-                names |= dict.fromkeys(name for name in found if self._missing.has(name))
+        names = self._missing.named(self._of_firsts)
         return {name: frozenset((name, *_beginnings(name))) for name in names}
+
+    def _of_firsts(self) -> Iterator[str]:
+        for first in self._firsts:
+            if (about := self._files.about(first)) is not None:
+                yield from sorted(about.names)
 
     def meant(self, words: Set[str]) -> tuple[str, ...]:
         """The columns with defaults that expressions of these words may mean in any file."""

@@ -157,10 +157,7 @@ class PlainFiles:
     def _lacked(self) -> list[str]:
         """The columns with defaults that the query may mean."""
         missing, words = self._chain.trees.missing, self._words
-        names = dict.fromkeys(missing.names)
-        if missing.has_globs:
-            first = self._chain.trees[self._chain.first].by_name
-            names |= dict.fromkeys(name for name in first if missing.has(name))
+        names = missing.named(lambda: self._chain.trees[self._chain.first].by_name)
         found = [name for name in names if is_meant(name, words)]
         found += [word for word in sorted(words) if missing.has(word) and word not in names]
         return found
