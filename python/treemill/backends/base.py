@@ -32,6 +32,7 @@ from ..scheduling import (
 from ..scheduling.coordinator import Log
 from ..workers.task import Task
 from ..workers.workload import Partial
+from .merged_partial import Seen
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -276,9 +277,8 @@ class Results(Protocol):
         """The merged partial itself, for the owner of a pass that has ended."""
 
     @property
-    def seen(self) -> Mapping[str, object] | None:
-        """What the workers of a cluster have seen of files, by their paths, at the end; None: all
-        workers are on this host."""
+    def seen(self) -> Seen:
+        """What workers have seen of files at the end."""
 
 
 class Pass(ABC):

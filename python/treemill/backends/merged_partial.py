@@ -14,9 +14,12 @@ from typing import TypeVar
 from ..scheduling import Range, Ranges, joined
 from ..workers.workload import Partial
 
-__all__ = ["MergedPartial"]
+__all__ = ["MergedPartial", "Seen"]
 
 Found = TypeVar("Found")
+Seen = Mapping[str, object] | None
+"""What the workers of a cluster have seen of files, by their paths; None: all workers are on this
+host."""
 
 _LOOK = 0.1
 """Seconds between two checks whether a merge was given up."""
@@ -43,9 +46,7 @@ class MergedPartial:
         self._covers: dict[int, list[Range]] = {}
         if covers:
             self._covers = {file: list(ranges) for file, ranges in covers.items()}
-        self.seen: Mapping[str, object] | None = None
-        """What the workers of a cluster have seen of files, by their paths; None: all workers are
-        on this host."""
+        self.seen: Seen = None
         self._check = check
         self._given_up = False
         self._broken = False  # a merge has failed half way

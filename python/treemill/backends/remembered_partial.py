@@ -21,7 +21,7 @@ from ..scheduling import FileSize, Range, Ranges, joined
 from ..workers.query_task import PartialByPart
 from ..workers.workload import Partial
 from .checkpoint_writer import PassWriter
-from .merged_partial import MergedPartial
+from .merged_partial import MergedPartial, Seen
 
 if TYPE_CHECKING:
     from ..checkpoint.results import Record, Results
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["HERE", "Begun", "RememberedPartial", "Remembering", "ResultsWriter", "Sample"]
 
 Rows = Sequence[Sequence[bytes]]
-Seen = Mapping[str, object] | None
 HERE = "here"
 """What workers of this host have seen of a file, where others are on other hosts."""
 

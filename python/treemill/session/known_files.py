@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..backends.merged_partial import Seen
 from ..backends.remembered_partial import HERE
 from ..data import source
 from ..data.entry_ranges import parts_between
@@ -131,9 +132,7 @@ class _Files:
         about = f"{location.tree!r} {location.verified!r} {now.size} {marks!r}"
         return key_of("file", path, about, ends)
 
-    def is_unchanged(
-        self, numbers: Iterable[int], seen: Mapping[str, object] | None, *, strict: bool = True
-    ) -> bool:
+    def is_unchanged(self, numbers: Iterable[int], seen: Seen, *, strict: bool = True) -> bool:
         """Whether these files are what they were when their keys were made. `seen`: what workers of
         other hosts have seen of files, by their paths; None: they are on this host. `strict`:
         whether they must have seen each."""
@@ -335,7 +334,7 @@ class FileKeys:
             parts += [column.slice(first, entries).dumps()]
         return key_of("arrays", *parts)
 
-    def may_keep(self, place: int, seen: Mapping[str, object] | None) -> bool:
+    def may_keep(self, place: int, seen: Seen) -> bool:
         """Whether a file that was run, and all that was joined to it, is as it was before. `seen`:
         what workers of other hosts have seen of files, by their paths; None: they are on this
         host."""
@@ -423,7 +422,7 @@ class _Defaults:
                 self._samples[name] = f"{kind!r} {described['counter']!r}", number
         return self._samples[name]
 
-    def are_unchanged(self, number: int, seen: Mapping[str, object] | None) -> bool:
+    def are_unchanged(self, number: int, seen: Seen) -> bool:
         """Whether the files are as they were that say what the defaults of this file are like."""
         last = self._last.get(number)
         if last is None:
@@ -509,7 +508,7 @@ class _FriendKeys:
             keys += [f"{first} {last}", key]
         return key_of("friend", *keys)
 
-    def are_unchanged(self, number: int, seen: Mapping[str, object] | None) -> bool:
+    def are_unchanged(self, number: int, seen: Seen) -> bool:
         """Whether the files are as they were that are joined to this one."""
         return self.reason is not None or self._files.is_unchanged(
             {file for file, *_ in self._joined(number)}, seen

@@ -338,7 +338,8 @@ class ApartWorkload(Forwarding[Partial]):
             part, more = workload.run_files(those, rest, parts.get(name), control)
             if part is not None:
                 parts[name] = part
-                borrowing |= {name for file, *_ in those if self._borrows(file)}
+                if any(self._borrows(file) for file, *_ in those):
+                    borrowing.add(name)
             ran = ran.then(more)
             if more.ended or len(more.entries) < len(those):
                 break

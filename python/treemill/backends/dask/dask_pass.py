@@ -18,7 +18,7 @@ from ...workers.task import OneStateTask, States, Task, pickled
 from ...workers.workload import Partial
 from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, worker_error
 from ..checkpoint_writer import CheckpointWriter
-from ..merged_partial import MergedPartial
+from ..merged_partial import MergedPartial, Seen
 from ..remembered_partial import RememberedPartial
 from .messages import HeldPartial, Limits, PassEnded, PassRequest, PassUpdate
 from .ownership import fingerprint
@@ -127,7 +127,7 @@ class FetchedResult:
         return None if self._final is None else self._final.take()
 
     @property
-    def seen(self) -> Mapping[str, object] | None:
+    def seen(self) -> Seen:
         """See MergedPartial: what workers had seen at the end."""
         return {} if self._final is None else self._final.seen or {}
 

@@ -31,6 +31,7 @@ from ...scheduling.leases import Grant, Leasing, Reach, TakeBack, Upward
 from ...workers.workload import Partial
 from ..base import Heartbeat, PassStatus, Pool, Request, log_of
 from ..coordinated_pass import CoordinatedPass
+from ..merged_partial import Seen
 from ..remembered_partial import HERE
 from .site import Site, SiteCounts
 
@@ -269,7 +270,7 @@ class FederatedPass(CoordinatedPass):
         self,
         messages: Sequence[Upward],
         handed_up: Partial | None,
-        seen: Mapping[str, object] | None,
+        seen: Seen,
         leased: LeasedTrace | None,
     ) -> None:
         """Handles the messages of one site, with the partial of the one that is Committed, what its
@@ -288,7 +289,7 @@ class FederatedPass(CoordinatedPass):
                 except BaseException as error:  # what was merged holds a part of this one
                     self._crash(error)
 
-    def _note(self, message: Committed, seen: Mapping[str, object] | None) -> None:
+    def _note(self, message: Committed, seen: Seen) -> None:
         """Notes what a site has seen of files. All sites that have read a file must have seen the
         same of it."""
         if seen is None:

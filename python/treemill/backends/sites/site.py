@@ -41,6 +41,7 @@ from ...scheduling.leases import (
 from ...workers.task import Task, WrappedTask
 from ...workers.workload import Partial, SpanWorkload, Workload
 from ..base import Heartbeat, Pass, Pool, Request
+from ..merged_partial import Seen
 
 __all__ = ["Site", "SiteCounts", "leased_request", "told"]
 
@@ -190,7 +191,6 @@ def _located(
 _LOOK = 0.5
 """Seconds between two looks whether something should be taken back for another site."""
 
-Seen = Mapping[str, object] | None
 Tell = Callable[[Sequence[Upward], "Partial | None", Seen, "LeasedTrace | None"], None]
 
 
@@ -274,7 +274,7 @@ class Site:
 
     def _work(self) -> None:
         try:
-            self._send_up([SiteJoined(self.number, self.name)], None, None, None)
+            self._say(SiteJoined(self.number, self.name))
             self._ask()
             while not isinstance(item := self._next(), Finish):
                 if item is None:
@@ -287,7 +287,10 @@ class Site:
                     self._ask()
         except BaseException as error:
             self.lost = error
-            self._send_up([WorkerLost(self.number, f"{self.name}: {error}")], None, None, None)
+            self._say(WorkerLost(self.number, f"{self.name}: {error}"))
+
+    def _say(self, *messages: Upward) -> None:
+        self._send_up(messages, None, None, None)
 
     def _next(self) -> Downward | _Outcome | None:
         try:
@@ -302,18 +305,18 @@ class Site:
             self._asked = False
             self._waiting += item.parts
         elif isinstance(item, TakeBack):
-            self._send_up([Returned(self.number, tuple(self._back(item)))], None, None, None)
+            self._say(Returned(self.number, tuple(self._back(item))))
         elif isinstance(item, Halt):
             self._halted = True
             if self._running is None:
-                self._send_up([Ended(self.number)], None, None, None)
+                self._say(Ended(self.number))
             else:
                 self._running.stop("the query was ended")
 
     def _ask(self) -> None:
         if not self._asked and not self._halted:
             self._asked = True
-            self._send_up([self._standing(), Asked(self.number)], None, None, None)
+            self._say(self._standing(), Asked(self.number))
 
     def _standing(self) -> Standing:
         left = size_of(self._waiting, self._mean)
