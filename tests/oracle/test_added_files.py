@@ -287,6 +287,58 @@ def test_sums_of_a_profile_whose_weights_cancel_are_kept(saved, added, tmp_path)
     assert added(tmp_path / "x.root")["from ROOT"]["bins"] == wanted["bins"]
 
 
+def profile_of(words, values, weights=None, *, growth=True):
+    known = [*dict.fromkeys(words)] if growth else ["a", "b"]
+    axis = hist.axis.StrCategory(known, growth=growth, name="word")
+    storage = "Mean" if weights is None else "WeightedMean"
+    made = hist.Hist(axis, storage=getattr(hist.storage, storage)())
+    extra = {} if weights is None else {"weight": weights}
+    return made.fill(words, sample=np.array(values, float), **extra)
+
+
+@pytest.mark.parametrize("growth", [True, False])
+@pytest.mark.parametrize("weights", [None, [2.0, 3.0], [-2.0, 3.0], [-2.0, -0.5]])
+@pytest.mark.parametrize("values", [[0, 0], [0, 1], [7, 0.1], [-7, 1e9]])
+@pytest.mark.filterwarnings("error")
+def test_bins_that_root_takes_for_empty_are_added(tmp_path, added, growth, weights, values):
+    """When ROOT adds by label it skips bins whose mean and error are 0 for it: those of zeros, and
+    of one fill with a negative weight."""
+    jobs = [["a", "b"], ["b", "a"], ["b", "c"] if growth else ["a", "b"]]
+    made = [profile_of(words, values, weights, growth=growth) for words in jobs]
+    paths = [tmp_path / f"{number}.root" for number in range(len(made))]
+    for path, each in zip(paths, made, strict=True):
+        tm.save({"p": each}, path)
+        same(tm.load(path)["p"], each)
+    added(*paths)
+    found = tm.load(tmp_path / "merged.root")["p"]
+    for label in found.axes[0]:
+        bins = [each.view()[each.axes[0].index(label)] for each in made if label in each.axes[0]]
+        name = "count" if weights is None else "sum_of_weights"
+        sums = [float(each[name]) for each in bins]
+        got = found.view()[found.axes[0].index(label)]
+        assert got[name] == pytest.approx(sum(sums))
+        wanted = sum(each["value"] * weight for each, weight in zip(bins, sums, strict=True))
+        assert got["value"] * sum(sums) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_profiles_of_which_root_has_lost_bins_are_left_out(tmp_path, added, order):
+    """ROOT skips bins of categories whose weights cancel, if it adds by label. It keeps those of
+    the first file."""
+    cancels = profile_of(["a", "b", "b"], [1, 2, 4], [1.0, 1.0, -1.0])
+    paths = [tmp_path / "0.root", tmp_path / "1.root"]
+    with pytest.warns(UserWarning, match="1 bins of categories where weights cancel"):
+        tm.save({"p": cancels, "plain": plain(1)}, paths[0])
+    tm.save({"p": profile_of(["b", "c"], [5, 6], [1.0, 1.0]), "plain": plain(1)}, paths[1])
+    added(*(paths[number] for number in order))
+    if order == (1, 0):
+        with pytest.warns(UserWarning, match=r"Left out: p \(ROOT has left out bins"):
+            assert list(tm.load(tmp_path / "merged.root")) == ["plain"]
+    else:
+        found = tm.load(tmp_path / "merged.root")["p"]
+        assert found.view()["sum_of_weights_squared"].tolist() == [1, 3, 1]
+
+
 def test_deviations_of_bins_without_a_variance_are_kept(tmp_path):
     """The weights are such that the estimate of the variance divides by zero."""
     made = hist.Hist(hist.axis.Regular(1, 0, 1), storage=hist.storage.WeightedMean())

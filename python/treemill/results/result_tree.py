@@ -296,7 +296,8 @@ def described(histogram: Hist, path: str, *, is_all: bool = True) -> Json:
         view = histogram.view(flow=True)
         off = np.abs(view[_OFF[histogram.storage_type.__name__]])
         weights = view["count" if storage["type"] == "mean" else "sum_of_weights"]
-        lost = ~is_known & (off > _ROUNDING * np.abs(weights * view["value"] ** 2))
+        with np.errstate(invalid="ignore"):  # where weights cancel hist may have an infinite mean
+            lost = ~is_known & (off > _ROUNDING * np.abs(weights * view["value"] ** 2))
         if is_all and lost.any():
             warn(
                 f"{path or 'the result'}: the squared deviations in {int(lost.sum())} bins are "

@@ -506,7 +506,25 @@ class _Reading:
             each["storage"]["type"] != said[0]["storage"]["type"] for each in said
         ):
             raise _UnknownError("other axes or another storage in each")
+        if self.is_joined and _is_less(stored, said):
+            raise _UnknownError("ROOT has left out bins of categories where weights cancel")
         return ResultLeaf("histogram", filled(_unfilled(first, axes), stored))
+
+
+def _is_less(stored: Model, said: Sequence[Json]) -> bool:
+    """True if a profile that ROOT has added lacks fills of some record. Sums of squared weights
+    only grow."""
+    if said[0]["storage"]["type"] not in _FILLS:
+        return False
+    fills = _FILLS[said[0]["storage"]["type"]]
+    wanted = sum(float(np.sum(_with_arrays(each)["storage"][fills])) for each in said)
+    sums = ProfileSums.of(stored, len(said[0]["axes"]))
+    found = sums.weights if sums.squared_weights is None else sums.squared_weights
+    return float(found.sum()) < wanted * (1 - 1e-9)
+
+
+_FILLS = {"mean": "counts", "weighted_mean": "sum_of_weights_squared"}
+"""What grows with each fill of a profile, by UHI's name of its storage."""
 
 
 def _common_axes(all_axes: Sequence[Sequence[Json]], stored: Model) -> Sequence[Json] | None:

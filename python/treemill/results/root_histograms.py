@@ -49,6 +49,11 @@ _CATEGORIES = ("StrCategory", "IntCategory", "Boolean")
 _ROUNDING = 1e-9
 """The part of a sum of squares by which differences below zero are rounding. Larger ones are sums
 with negative weights."""
+_SHIFT = (1e-200, 1e-14)
+"""What a sum of squares is shifted by, at least and in parts of itself, where ROOT would otherwise
+take a bin for empty: less than rounding, and enough for an error that is not 0."""
+_SHIFTED = 1e-190
+"""Deviations below this are such shifts."""
 _OTHER = "(other)"
 """The label of what is in none of an axis' categories."""
 _GROWS_BY_LABEL = 0b11
@@ -79,7 +84,9 @@ def root_histogram(histogram: Hist, path: str) -> Model:
             "or the second one if you will add files with other categories",
         )
     made = [_axis(*each, grows=grows) for each in zip(axes, ROOT_AXES, labels, strict=False)]
-    return _profile(histogram, made, path) if profile else _counts(histogram, made)
+    if not profile:
+        return _counts(histogram, made)
+    return _profile(histogram, made, path, any(each is not None for each in labels))
 
 
 def _title(histogram: Hist) -> str:
@@ -101,7 +108,7 @@ def _counts(histogram: Hist, axes: Sequence[Model]) -> Model:
     return make(None, _title(histogram), values, entries, *sums, fSumw2=squares, **kinds)
 
 
-def _profile(histogram: Hist, axes: Sequence[Model], path: str) -> Model:
+def _profile(histogram: Hist, axes: Sequence[Model], path: str, by_label: bool) -> Model:
     from uproot.writing import identify
 
     view = histogram.view(flow=True)
@@ -113,7 +120,8 @@ def _profile(histogram: Hist, axes: Sequence[Model], path: str) -> Model:
     )
     of_weights = _padded(view["sum_of_weights_squared"], histogram.axes, axes) if weighted else sums
     means = np.where(of_weights == 0, 0.0, means)
-    totals, squares = sums * means, deltas + sums * means**2
+    with np.errstate(invalid="ignore"):  # where weights cancel hist may have an infinite mean
+        totals, squares = sums * means, deltas + sums * means**2
     # Where weights cancel there is no mean, but ROOT's sums are there.
     known = cancelled_of(histogram)
     gone = (sums == 0) & (of_weights != 0) & ~np.isfinite(means)
@@ -126,6 +134,8 @@ def _profile(histogram: Hist, axes: Sequence[Model], path: str) -> Model:
     if known is not None:
         first, second = (_padded(each, histogram.axes, axes) for each in known)
         totals, squares = np.where(gone, first, totals), np.where(gone, second, squares)
+    if by_label:
+        squares = _seen(sums, of_weights, totals, squares, path)
     one = len(axes) == 1
     make = identify.to_TProfile if one else identify.to_TProfile2D
     kinds = dict(zip(ROOT_AXES, axes, strict=False))
@@ -140,6 +150,27 @@ def _profile(histogram: Hist, axes: Sequence[Model], path: str) -> Model:
         fBinSumw2=of_weights,
         **kinds,
     )
+
+
+def _seen(
+    sums: Numbers, of_weights: Numbers, totals: Numbers, squares: Numbers, path: str
+) -> Numbers:
+    """The sums of squares by which ROOT sees each bin with fills. When ROOT adds by label, it skips
+    a bin whose mean and error are 0. The mean is 0 for it if the weights do not sum to more than 0,
+    and the error if all values are equal: bins of zeros, and of one fill with a negative weight."""
+    filled = of_weights != 0
+    skipped = filled & (sums == 0)
+    if skipped.any():
+        _warn(
+            path,
+            f"has {int(skipped.sum())} bins of categories where weights cancel, and hadd leaves "
+            "out such bins: if you will add files, give the axis numbers instead of categories",
+        )
+    means = np.divide(totals, sums, out=np.zeros(sums.shape), where=sums != 0)
+    least, part = _SHIFT
+    spread = np.abs(squares - sums * means**2)
+    hidden = filled & ((sums < 0) | (totals == 0)) & (spread <= part * np.abs(squares))
+    return np.where(hidden, squares + np.maximum(least, part * np.abs(squares)), squares)
 
 
 def _warn(path: str, words: str) -> None:
@@ -311,6 +342,7 @@ class ProfileSums:
         mean[(weights == 0) & (squares != 0)] = np.nan
         off = self.of_squares - weights * mean**2
         off[(off < 0) & (off > -_ROUNDING * np.abs(self.of_squares))] = 0.0
+        off[np.abs(off) < _SHIFTED] = 0.0
         if (storage or self.storage) == "Mean":
             return {"count": weights, "value": mean, "_sum_of_deltas_squared": off}
         return {
