@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
 from ..errors import QueryError, UnsupportedError, unquoted, warn
-from ..language.expression import is_product, parse
+from ..language.expression import is_product, may_be_product, parse
+from ..language.expression import names as names_in
 from .branch import BranchGroup, group_of, is_group, leaves
 from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, ExpressionColumn, RecordColumn
 from .columns import kind_of, picked
@@ -133,8 +134,14 @@ def _is_arithmetic(branches: Branches, name: str) -> bool:
     if "?" in name:
         return False
     if "[" in name:
-        return name.partition("[")[0] in branches
+        before = name.partition("[")[0]
+        return before in branches or (not before and _is_list(branches, name))
     return is_product(name, branches)
+
+
+def _is_list(branches: Branches, text: str) -> bool:
+    """True if it is a list of values, as [x] is, rather than a sign out of several, as in [xyz]."""
+    return _parses(text) and all(name in branches for name in names_in(parse(text).tree))
 
 
 def _is_expression(chain: Chain, name: str) -> bool:
@@ -143,9 +150,15 @@ def _is_expression(chain: Chain, name: str) -> bool:
     if name.isidentifier():
         known = (ENTRY, LOCAL_ENTRY)
         return name in (*known, *chain.aliases) or name in chain.constants.names(chain.first)
-    globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
+    is_glob = _GLOB.fullmatch(name) is not None and not (
+        _is_arithmetic(chain.branches, name) or may_be_product(name, chain.branches)
+    )
+    return not is_glob and _parses(name)
+
+
+def _parses(text: str) -> bool:
     try:
-        return not globbed and bool(parse(name))
+        return bool(parse(text))
     except QueryError:
         return False
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ __all__ = [
     "constant",
     "function",
     "is_product",
+    "may_be_product",
     "measured",
     "mentions",
     "parse",
@@ -97,6 +98,28 @@ def is_product(text: str, names: Container[str]) -> bool:
     """
     factors = re.split(r"[*]+", text)
     return all(factor in names or _NUMBER.fullmatch(factor) is not None for factor in factors)
+
+
+def may_be_product(text: str, names: Iterable[str]) -> bool:
+    """True if a text that no name fits may be a product: one of its factors is a name that there
+    is, or begins with a collection.
+
+    >>> may_be_product("Jet.pt*pi", {"Jet_pt"}), may_be_product("Jet_*_pt", {"Jet_pt"})
+    (True, False)
+    """
+    factors = re.split(r"[*]+", text)
+    if not all(_FACTOR.fullmatch(factor) or _NUMBER.fullmatch(factor) for factor in factors):
+        return False
+    heads = {factor.partition(".")[0] for factor in factors}
+    return any(heads.intersection((name, *_collections(name))) for name in names)
+
+
+def _collections(name: str) -> Iterator[str]:
+    """The collections that a column of this name may be a member of."""
+    return (name[: sign.start()] for sign in re.finditer(r"[._]", name))
+
+
+_FACTOR = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 Constant = bool | int | float | str

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..errors import QueryError, unquoted, warn
-from ..language.expression import Expression, column, is_product, parse
+from ..language.expression import Expression, column, is_product, may_be_product, parse
 from ..language.tree_node import Tree
 from .axes import Axis, FixedAxis
 
@@ -296,6 +296,8 @@ def _fitting(glob: str, known: Callable[[], Known]) -> dict[str, Expression] | N
     if is_product(glob, names):
         return None
     matches = {name: branch for name, branch in names.items() if fnmatchcase(name, glob)}
+    if not matches and may_be_product(glob, names):
+        return None
     columns = usable(glob, matches)
     if not columns:
         raise QueryError(f"no column's name fits {glob!r}", text=glob, span=(0, len(glob)))

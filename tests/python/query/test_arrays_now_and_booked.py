@@ -33,6 +33,8 @@ def same(first, second):
         "M*_pt",
         ["Jet_p*", "nJet*nMuon"],
         ["nJet*nMuon", "nJet*2", "nJet**2"],
+        ["Muon.pt*2", "Muon_pt*Muon.eta", "MET_pt*pi", "nJet*entry_number"],
+        ["[MET_pt]", "[nJet*2]"],
         {"ht": "sum(Jet_pt)", "met": "MET_pt"},
         {"leading": "Jet_pt[0]"},
         ["Muon.pt", "len(Muon)"],
@@ -53,8 +55,25 @@ def test_a_list_is_no_glob_for_names_of_one_letter(tmp_path):
         assert found.fields == [text]
         same(found, booked(events, [text]))
     assert events.arrays("[v + 1 for v in y]")["[v + 1 for v in y]"].to_list() == [[2, 3], [4]]
+    for text in ("[v]", "[!v]", "[v,v]"):
+        same(events.arrays([text]), booked(events, [text]))
     # A sign out of several is one.
     assert events.arrays("[vxy]").fields == ["y", "v"]
+
+
+@pytest.mark.parametrize("text", ["MET_pt*unknown", "Muon.pt*Muon.unknown"])
+def test_a_product_of_what_is_not_there_names_it(events, text):
+    for read in (events.arrays, events.filter("true").arrays):
+        with raises(tm.QueryError, about="unknown"):
+            read([text])
+
+
+@pytest.mark.parametrize("text", ["Tau_*", "Tau_*_pt", "Tau.*", "*Tau"])
+def test_a_glob_that_fits_nothing_is_no_product(events, text):
+    with pytest.raises(tm.QueryError, match="no readable branch matches"):
+        events.arrays([text])
+    with pytest.raises(tm.QueryError, match="name fits"):
+        events.filter("true").arrays([text])
 
 
 def test_of_a_part(events, truth):
