@@ -70,6 +70,32 @@ def test_a_reshuffled_tree_is_no_friend_by_number(folder, tmp_path):
     assert joined.sum("f.x").value == 45
 
 
+@pytest.mark.parametrize("kind", ["ttree", "rntuple"])
+@pytest.mark.parametrize("names", [("one", "reshuffled"), ("reshuffled", "one"), ("one", "two")])
+def test_a_skim_has_the_mark_of_any_of_its_files(folder, tmp_path, kind, names):
+    """Whatever it is written as, and wherever among the files the marked one is."""
+    skim = chain(folder, *names).snapshot(tmp_path / "skim.root", format=kind).value
+    main = chain(folder, "one", "two")
+    joined = main.add_friend(skim.path, alias="f")
+    if "reshuffled" in names:
+        with raises(tm.QueryError, said="in no particular order"):
+            _ = joined.sum("f.x").value
+    else:
+        assert joined.sum("f.x - x").value == 0
+    # Arrays go with the order that the skim has.
+    again = tm.dataset(skim)
+    assert again.define("w", np.arange(20.0)).sum("w * 0 + x").value == again.sum("x").value
+
+
+def test_a_sample_has_the_mark_of_its_own_files(folder, tmp_path):
+    samples = {"plain": [str(folder / "one.root")], "mixed": [str(folder / "reshuffled.root")]}
+    skims = tm.fileset(samples).snapshot(tmp_path / "skim_{dataset}.root").value
+    main = chain(folder, "one")
+    assert main.add_friend(skims["plain"].path, alias="f").sum("f.x - x").value == 0
+    with raises(tm.QueryError, said="in no particular order"):
+        _ = main.add_friend(skims["mixed"].path, alias="f").sum("f.x").value
+
+
 def test_root_refuses_ours(folder, tmp_path):
     """A snapshot of a reshuffled tree has the bit for ROOT, too; others have not."""
     program = (

@@ -213,8 +213,8 @@ impl NearFiles {
     }
 
     /// Opens these files, up to the first one that is unusual, or that the pass has seen otherwise. Returns how many.
-    /// `unordered`: the title of tables whose entries are in no order.
-    pub fn open(&self, files: &dyn Files, numbers: &[usize], unordered: &str) -> usize {
+    /// `unordered`: the titles of tables whose entries have lost their order.
+    pub fn open(&self, files: &dyn Files, numbers: &[usize], unordered: &[String]) -> usize {
         let places = numbers.iter().map_while(|&number| self.place(number));
         let parts = places.map(|place| (place.path.as_str(), &*place.table));
         let opened = look(files, parts).zip(numbers);
@@ -224,7 +224,7 @@ impl NearFiles {
                 Table::Tree(file) => file.tree().is_reshuffled,
                 Table::NTuple(_) => false,
             };
-            let has_order = !is_shuffled && table.title() != unordered;
+            let has_order = !is_shuffled && unordered.iter().all(|title| title != table.title());
             self.found(**number, looked.is, table, has_order)
         });
         kept.count()

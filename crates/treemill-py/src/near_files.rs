@@ -250,9 +250,9 @@ impl NearFiles {
     }
 
     /// Opens these files, up to the first one that is unusual, or that the pass has seen otherwise. Gives how many. `unordered`: the
-    /// title of tables whose entries are in no order.
-    fn open(&self, py: Python<'_>, numbers: Vec<usize>, unordered: &str) -> usize {
-        py.detach(|| self.inner.open(&Local, &numbers, unordered))
+    /// titles of tables whose entries have lost their order.
+    fn open(&self, py: Python<'_>, numbers: Vec<usize>, unordered: Vec<String>) -> usize {
+        py.detach(|| self.inner.open(&Local, &numbers, &unordered))
     }
 
     /// Which of these files, `None`: of all, are not what the pass has seen of them. `threads`: how many may look at once.

@@ -7,7 +7,7 @@ Knows no query and no session. Users call the Dataset above it (dataset.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -209,10 +209,15 @@ class Chain:
         """What TTree::SetWeight has set for the first file's tree."""
         return self.trees[self.first].weight
 
-    @property
-    def is_reshuffled(self) -> bool:
-        """True if the first file's entries are in another order than those that they come from."""
-        return self.reshuffled[self.first]
+    def is_reshuffled(self, dataset: str | None = None) -> bool:
+        """True if the entries of a file are in another order than those that they come from.
+        `dataset`: of the files of this sample. Files that cannot be read are not looked at."""
+        for number in range(len(self.locations)):
+            if dataset is None or self.dataset_of(number) == dataset:
+                with suppress(SourceError, FormatError):
+                    if self.reshuffled[number]:
+                        return True
+        return False
 
     @property
     def index(self) -> tuple[str, str] | None:

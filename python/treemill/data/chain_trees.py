@@ -19,7 +19,7 @@ from ..errors import QueryError, SourceError, TreemillError
 from . import source
 from .assumptions import NO_ASSUMPTIONS, Answer, Assumptions
 from .defaults import ERROR, MissingDefaults
-from .file_tree import UNORDERED, FileTree, Sample
+from .file_tree import RESHUFFLED, UNORDERED, FileTree, Sample
 from .location import Location, nearest_first
 from .open_tree import OpenTree, ReadyFiles, changed, shared
 from .source import FileState, Identity
@@ -36,6 +36,8 @@ Size = tuple[int, tuple[int, ...]]
 RunState = tuple[int, int, tuple[int, int, int, int]]
 """What the identity of a file is made of that the core has run."""
 
+_NO_ORDER = (UNORDERED, RESHUFFLED)
+"""The titles of tables whose entries have lost their order."""
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
 _AT_ONCE = 256
@@ -145,7 +147,7 @@ class ChainTrees:
         start = refused = 0
         while start < len(new) and refused < _REFUSED:  # a user may end it in between
             numbers = new[start : start + _AT_ONCE]
-            count = self.verified(numbers[: self.to_open().open(numbers, UNORDERED)])
+            count = self.verified(numbers[: self.to_open().open(numbers, _NO_ORDER)])
             refused = 0 if count else refused + 1
             start += count + (count < len(numbers))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .._core import Column, Control
     from .column_source import BranchDescription, Reader
 
-__all__ = ["UNORDERED", "FileTree", "Others", "Sample"]
+__all__ = ["RESHUFFLED", "UNORDERED", "FileTree", "Others", "Sample"]
 
 Sample = tuple["BranchDescription", Kind]
 """A branch as the core describes it, and the kind of its values."""
@@ -38,6 +38,8 @@ class Others(Protocol):
 
 UNORDERED = "treemill: entries in no order"
 """The title of a tree that several workers wrote: its entries have no order."""
+RESHUFFLED = "treemill: entries in another order"
+"""The description of an RNTuple, which has no bit for it, that was made of reshuffled entries."""
 
 
 _MOST_SHARING = 5
@@ -102,7 +104,7 @@ class FileTree:
     def is_reshuffled(self) -> bool:
         """True if the entries are in another order than those of the tree that they come from, as
         RDataFrame's threads and treemill's workers write them."""
-        return self.core.is_reshuffled or self.is_unordered
+        return self.core.is_reshuffled or self.core.title in (UNORDERED, RESHUFFLED)
 
     @property
     def clusters(self) -> Sequence[int]:

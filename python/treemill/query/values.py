@@ -223,7 +223,6 @@ class Values(Located):
             copied_names(kind, tree, copy_trees),
             titles(named, branches, defined),
             uncounted(named, branches, defined),
-            node.origin.chain.is_reshuffled,
         )
         return Booking(node, Snapshot(named, target=target))
 

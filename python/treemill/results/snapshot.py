@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..data.columns import Table, empty, has_missing, joined, made, picked, values_of_node
 from ..data.common_type import cast
 from ..data.defaults import column
+from ..data.file_tree import RESHUFFLED
 from ..data.kinds import Kind, Kinds
 from ..data.rows import CollectedRows
 from ..errors import QueryError, UnsupportedError, writing
@@ -285,7 +286,8 @@ class _RNTuples(_SnapshotFile):
 
         none = {name: made(empty(kind)) for name, kind in columns.kinds.items()}
         form = _records(Table(none)).layout.form
-        written = self._file.mkrntuple(name, form)
+        # An RNTuple has no bit for it, as a TTree has.
+        written = self._file.mkrntuple(name, form, RESHUFFLED if columns.is_reshuffled else "")
         add_page_checksums(written)
         return _RNTuple(written)
 

@@ -182,7 +182,8 @@ class BookedFiles:
                     results[place] = self._written(place, raw, folder)
                 else:
                     rows = self._rows(raw, place)
-                    results[place] = write(rows, target, folder, self._copied(target))
+                    marked = replaced(target, is_reshuffled=self._chain.is_reshuffled())
+                    results[place] = write(rows, marked, folder, self._copied(target))
             finally:
                 remove(folder)
         return tuple(results)
@@ -192,10 +193,10 @@ class BookedFiles:
         from ..results.snapshot import write  # heavy: numpy
 
         (of,) = cast(Sequence[Mapping[str, Sequence[object]]], raw)
-        files = {
-            name: write(self._rows(of.get(name, self._empty), place), target, folder)
-            for name, target in self._several[place].items()
-        }
+        files = {}
+        for name, target in self._several[place].items():
+            marked = replaced(target, is_reshuffled=self._chain.is_reshuffled(name))
+            files[name] = write(self._rows(of.get(name, self._empty), place), marked, folder)
         return ByDataset(files, self._chain.datasets)
 
     def _rows(self, results: Sequence[object], place: int) -> CollectedRows:
