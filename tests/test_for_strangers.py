@@ -2,14 +2,20 @@
 they must."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests.tutorials import DOCS, cells, programs
+from tests.tutorials import PAGES as TUTORIALS
 
 REPOSITORY = Path(__file__).parents[1]
 PAGES = ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs/operators.md", "README.md"]
 PAGES += [".github/pull_request_template.md", "docs/release.md"]
 WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+WITH_CODE = [page for page in sorted(each.stem for each in DOCS.glob("*.md")) if programs(page)]
 TARGETS = set(re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
 
 
@@ -35,6 +41,16 @@ def test_targets_that_a_page_names_exist(page):
     words = {word for line in lines for word in line.split()}
     targets = {word for word in words if re.fullmatch(r"[a-z-]*[a-z]", word)}
     assert not targets - TARGETS
+
+
+@pytest.mark.parametrize("page", [*WITH_CODE, *TUTORIALS])
+def test_a_page_defines_the_names_that_its_code_uses(page):
+    """Whoever pastes a page's code from its beginning needs nothing that the page leaves out."""
+    found = cells(page) if page in TUTORIALS else programs(page)
+    code = "\n".join(each for each in found if not each.startswith("!"))
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "-"]
+    done = subprocess.run(ruff, input=code, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)

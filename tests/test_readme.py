@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from treemill.facility.generate import Recipe, write_dataset
+from treemill.facility.generate import Recipe
 
+from tests.tutorials import programs, write_demo
 from tools.list_pages import LIST, listed
 
 REPOSITORY = Path(__file__).parents[1]
@@ -20,7 +21,7 @@ def blocks(language, text=README):
 
 def test_python_works_as_pasted(tmp_path):
     code = "\n".join(blocks("python"))
-    list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
+    write_demo(tmp_path)
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
@@ -28,15 +29,10 @@ def test_python_works_as_pasted(tmp_path):
     assert ran.stdout.splitlines()[0].startswith("4000 ")
 
 
-def pasted(page, folder, before=""):
-    """What the code of a page of the docs, or of one of its sections, prints, run as one program
-    over the demo's data."""
-    page, _, section = page.partition("#")
-    text = (REPOSITORY / "docs" / page).read_text()
-    if section:
-        text = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)[1]
-    code = before + "\n".join(blocks("python", text))
-    list(write_dataset(folder / "demo-data", Recipe(files=2, events_per_file=2000)))
+def pasted(page, folder):
+    """What the code of a page of the docs prints, run as one program over the demo's data."""
+    code = "\n".join(programs(page))
+    write_demo(folder)
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -45,22 +41,21 @@ def pasted(page, folder, before=""):
 
 
 def test_the_first_selector_works_as_pasted(tmp_path):
-    code = blocks("python", (REPOSITORY / "docs" / "selectors.md").read_text())[0]
-    list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
+    code = programs("selectors")[0]
+    write_demo(tmp_path)
     words = [sys.executable, "-c", code]
     ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert 0 < float(ran.stdout) < 4000
 
 
-def test_friends_and_entry_lists_work_as_pasted(tmp_path):
-    before = "import treemill as tm\nevents = tm.dataset('demo-data/*.root', tree='Events')\n"
-    pasted("datasets.md#Friends and entry lists", tmp_path, before)
+def test_the_page_on_datasets_works_as_pasted(tmp_path):
+    pasted("datasets", tmp_path)
     assert (tmp_path / "extra.root").exists()
 
 
 def test_the_page_on_bookings_works_as_pasted(tmp_path):
-    printed = pasted("bookings.md", tmp_path)
+    printed = pasted("bookings", tmp_path)
     lines = printed.splitlines()
     assert lines[0].startswith("two muons: pass=")
     names = [line.split()[0] for line in lines[2:]]
@@ -69,7 +64,7 @@ def test_the_page_on_bookings_works_as_pasted(tmp_path):
 
 
 def test_the_page_on_filesets_works_as_pasted(tmp_path):
-    lines = pasted("filesets.md", tmp_path).splitlines()
+    lines = pasted("filesets", tmp_path).splitlines()
     dy, tt, data = map(int, lines[0].split())
     assert 0 < dy < dy + tt == data
     assert lines[1] == "('MET_pt',) ('dataset', 'MET_pt') ['dy', 'tt', 'data']"
@@ -78,7 +73,7 @@ def test_the_page_on_filesets_works_as_pasted(tmp_path):
 
 
 def test_the_page_on_outputs_works_as_pasted(tmp_path):
-    lines = pasted("outputs.md", tmp_path).splitlines()
+    lines = pasted("outputs", tmp_path).splitlines()
     assert lines[-1].startswith("['signal_region/ttbar', 'signal_region/ttbar_jesUp'")
     assert {"results.root", "results.json.gz", "shapes.root"} <= {
         each.name for each in tmp_path.iterdir()
@@ -87,14 +82,14 @@ def test_the_page_on_outputs_works_as_pasted(tmp_path):
 
 @pytest.mark.slow
 def test_the_page_on_drawing_works_as_pasted(tmp_path):
-    printed = pasted("drawing.md", tmp_path)
+    printed = pasted("drawing", tmp_path)
     titles = [line for line in printed.splitlines() if line[:3] in ("Muo", "Jet", "MET")]
     assert titles[0] == "Muon_pt  where nMuon >= 2"
     assert (tmp_path / "met.png").stat().st_size > 1000
 
 
 def test_the_page_for_agents_works_as_pasted(tmp_path):
-    count, filled, bins = pasted("agents.md", tmp_path).split()
+    count, filled, bins = pasted("agents", tmp_path).split()
     assert 0 < int(count) <= 4000
     assert (float(filled) <= int(count), bins) == (True, "50")
 
@@ -104,7 +99,7 @@ def test_the_list_of_pages_is_that_of_the_pages():
 
 
 def test_the_page_on_checkpoints_works_as_pasted(tmp_path):
-    printed = pasted("checkpoints.md", tmp_path)
+    printed = pasted("checkpoints", tmp_path)
     assert printed.splitlines() == ["4000", "4000 of 4000 events were kept before"]
 
 

@@ -1,9 +1,11 @@
-"""What the documentation's tutorials have in them, for the tests that run them, and the site."""
+"""What code the documentation's pages have in them, for the tests that run it, and the site."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from treemill.facility.generate import Recipe, write_dataset
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path.stem for path in (DOCS / "tutorials").glob("*.md"))
@@ -26,6 +28,17 @@ def cells(page):
 def shown(page, language):
     """The code that is only shown, of one language."""
     return [code for name, code in _FENCE.findall(text(page)) if name == language]
+
+
+def programs(page):
+    """The Python code of a page that is no tutorial, in order."""
+    found = _FENCE.findall((DOCS / f"{page}.md").read_text())
+    return [code for name, code in found if name == "python"]
+
+
+def write_demo(folder, files=2, events=2000):
+    """The files of the pages' code, with fewer events than `treemill demo` writes."""
+    list(write_dataset(folder / "demo-data", Recipe(files=files, events_per_file=events)))
 
 
 def build_site(folder):

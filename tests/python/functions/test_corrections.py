@@ -4,8 +4,6 @@ evaluated, errors, pickling. Values are compared with correctionlib's in tests/o
 import gzip
 import json
 import pickle
-import re
-from pathlib import Path
 
 import awkward as ak
 import numpy as np
@@ -14,9 +12,7 @@ import treemill as tm
 from treemill.errors import FormatError, QueryError, SourceError, UnsupportedError
 
 from tests.raising import raises
-
-TEXT = (Path(__file__).parents[3] / "docs" / "corrections.md").read_text()
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+from tests.tutorials import programs, write_demo
 
 
 def binning(name, edges, content, flow):
@@ -112,18 +108,18 @@ def named(events, sf):
     return events.with_params({"sf": sf})
 
 
-def test_the_page_runs(events, content, tmp_path, monkeypatch):
+def test_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("muon_Z.json.gz").write_bytes(gzip.compress(content))
-    names = {"events": events, "tm": tm}
-    for program in PROGRAMS:
+    write_demo(tmp_path)
+    names = {}
+    for program in programs("corrections"):
         exec(program, names)
     assert names["mass"].value.sum().value > 0
     yields = names["yields"].value
     assert yields["w:down"] < yields["nominal"] < yields["w:up"]
     assert ak.all(names["weights"].arrays(["good"]).good < 1.2)
-    each = ak.flatten(names["all_muons"].arrays(["each"]).each)
-    assert ak.all(each[ak.flatten(events.arrays(["Muon_pt"]).Muon_pt) <= 15] == 1)
+    found = names["all_muons"].arrays(["each", "Muon_pt"])
+    assert ak.all(ak.flatten(found.each)[ak.flatten(found.Muon_pt) <= 15] == 1)
 
 
 def test_expressions_have_the_values_of_arrays(named, events, sf):

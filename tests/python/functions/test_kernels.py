@@ -3,10 +3,8 @@ errors, threads, processes, copies of them. Random lists are in tests/oracle."""
 
 import math
 import pickle
-import re
 import sys
 from collections import namedtuple
-from pathlib import Path
 
 import awkward as ak
 import numpy as np
@@ -15,11 +13,9 @@ import treemill as tm
 from treemill.errors import MissingPackageError, QueryError
 
 from tests.raising import raises
+from tests.tutorials import programs, write_demo
 
 pytest.importorskip("numba")
-
-TEXT = (Path(__file__).parents[3] / "docs" / "kernels.md").read_text()
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 Pair = namedtuple("Pair", ["total", "is_high"])
 
@@ -89,10 +85,13 @@ def test_missing_values_stay_missing(events):
     assert some.sum("s").value == pytest.approx(events.sum(beside).value)
 
 
-def test_the_documents_programs_run(events):
-    names = {"events": events}
-    for program in PROGRAMS:
+def test_the_documents_programs_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_demo(tmp_path)
+    names = {}
+    for program in programs("kernels"):
         exec(program, names)
+    events = names["events"]
     assert names["total"].value == events.sum("sum(Jet.pt[Jet.pt > MET_pt])").value
     nearest = names["isolated"].define("x", "min([m.isolation for m in Muon])")
     beside = "min([min([j.deltaR(m) for j in Jet], default=10.0) for m in Muon])"

@@ -4,8 +4,6 @@ workers, errors. Values are compared with the libraries' in tests/oracle."""
 import gzip
 import json
 import pickle
-import re
-from pathlib import Path
 
 import awkward as ak
 import numpy as np
@@ -14,9 +12,7 @@ import treemill as tm
 from treemill.errors import FormatError, QueryError, SourceError, UnsupportedError
 
 from tests.raising import raises
-
-TEXT = (Path(__file__).parents[3] / "docs" / "models.md").read_text().partition("## ONNX")[0]
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+from tests.tutorials import programs, write_demo
 
 
 def xgboost_tree(feature, threshold, left, right, *, default_left=1, **others):
@@ -96,15 +92,14 @@ def expected(met, njet):
     return 0.25 + np.where(met < 30, -1, 1) + np.where(njet < 3, 0.5, -0.5)
 
 
-def test_the_page_runs(events, tmp_path, monkeypatch):
+def test_the_page_runs(tmp_path, monkeypatch):
     xgboost = pytest.importorskip("xgboost")
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(1)
-    data = xgboost.DMatrix(rng.uniform(0, 200, (50, 4)), rng.uniform(size=50), nthread=1)
-    xgboost.train({"nthread": 1}, data, 3).save_model("triplet.json")
-    names = {"events": events, "tm": tm}
-    for program in PROGRAMS:
+    write_demo(tmp_path)
+    names = {}
+    for program in programs("models")[:-2]:  # test_onnx.py runs the others
         exec(program, names)
+    events = names["events"]
     assert names["score"].value.sum() == events.count().value
     assert 0 < names["signal"].value < events.count().value
     rows = names["rows"].astype(np.float32)

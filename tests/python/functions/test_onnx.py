@@ -2,9 +2,7 @@
 what is refused, processes. Models are made with onnx's helpers."""
 
 import pickle
-import re
 import sys
-from pathlib import Path
 
 import awkward as ak
 import numpy as np
@@ -18,8 +16,8 @@ runtime = pytest.importorskip("onnxruntime")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 from tests.raising import raises  # noqa: E402
+from tests.tutorials import programs  # noqa: E402
 
-SECTION = (Path(__file__).parents[3] / "docs" / "models.md").read_text().partition("## ONNX")[2]
 FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
@@ -122,9 +120,8 @@ def test_several_inputs_and_outputs(events, truth, several):
 
 def test_the_documents_programs_run(events, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    use, make = re.findall(r"^```python\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
     names = {"events": events, "np": np, "tm": tm}
-    for program in (make, use):
+    for program in programs("models")[-2:]:
         exec(program, names)
     text = "1 / (1 + exp(-(0.02 * MET_pt + 0.001 * sum(Jet.pt) - 0.1 * nJet)))"
     found = names["node"].mean("score").value

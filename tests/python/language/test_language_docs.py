@@ -10,10 +10,11 @@ import treemill as tm
 import uproot
 from treemill.language import function_registry as registry
 
+from tests.tutorials import programs, write_demo
+
 TEXT = (Path(__file__).parents[3] / "docs" / "language.md").read_text()
 BLOCKS = re.findall(r"^```(python)?\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 EXPRESSIONS = [line for kind, block in BLOCKS if not kind for line in block.strip().splitlines()]
-PROGRAMS = [block for kind, block in BLOCKS if kind]
 MISSING_VALUES = re.findall(
     r"^\| `(.*?)` \| (.*?) \|",
     TEXT.split("## Missing values")[1].split("\n## ")[0],
@@ -54,7 +55,7 @@ def events(tmp_path_factory):
 
 def test_there_are_expressions():
     assert len(EXPRESSIONS) > 15
-    assert len(PROGRAMS) == 2
+    assert len(programs("language")) == 2
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
@@ -82,11 +83,13 @@ def test_missing_value(events, text, word):
     assert passed == (len(found) if expected else 0)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_program(events, program):
-    space = {"events": events}
+def test_the_programs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_demo(tmp_path)
+    names = {}
     try:
-        exec(program, space)
-        assert all(result.sum(flow=True) > 0 for result in space["results"])
+        for program in programs("language"):
+            exec(program, names)
+            assert all(result.sum(flow=True) > 0 for result in names.pop("results"))
     finally:
         registry.remove("mt")
