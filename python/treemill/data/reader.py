@@ -14,7 +14,7 @@ from itertools import combinations, repeat
 from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
-from ..errors import QueryError, UnsupportedError, unquoted, warn
+from ..errors import QueryError, UnsupportedError, is_plain, unquoted, warn
 from ..language.expression import is_product, may_be_product, parse
 from ..language.expression import names as names_in
 from .branch import BranchGroup, group_of, is_group, leaves
@@ -85,7 +85,7 @@ def select(
         elif _is_glob(name):
             raise QueryError(f"no readable branch matches {name}")
         else:
-            raise chain.trees[chain.first].lacks(name)
+            raise _unmeant(chain, name)
     if left and not chosen:
         _require_readable(branches, next(iter(left)))
     return list(chosen), frozenset(expressions), [name for name in left if name not in chosen]
@@ -107,6 +107,25 @@ def _is_regex(name: str) -> bool:
 
 
 _REGEX = re.compile(r"/.+/[a-z]*")
+
+
+def _unmeant(chain: Chain, name: str) -> QueryError:
+    """The error that this is neither a branch nor an expression: what is wrong with the expression,
+    unless the text may be the name of a branch."""
+    tree = chain.trees[chain.first]
+    lacking = tree.lacks(name)
+    may_be_name = lacking.suggestions and not _OPERATION.search(name)
+    if may_be_name or is_plain(name) or tree.sample(name) is not None:
+        return lacking
+    try:
+        parse(name)
+    except QueryError as error:
+        return error
+    return lacking
+
+
+_OPERATION = re.compile(r"[\s()<>=+*&|?]")
+"""A sign that expressions have, and hardly a branch's name."""
 
 
 def _paths_to(branches: Branches, name: str) -> list[str]:
