@@ -29,14 +29,14 @@ class VerifiedFile:
 
     def check(self, path: str, size: int, uuid: str | None, entries: int) -> None:
         """Raises SourceError if the file at this path is another one now."""
-        actual = {"bytes": size, "UUID": uuid, "entries": entries}
-        noted = {"bytes": self.size, "UUID": self.uuid, "entries": self.entries}
+        actual = {"size": size, "UUID": uuid, "number of entries": entries}
+        noted = {"size": self.size, "UUID": self.uuid, "number of entries": self.entries}
         for what, now in actual.items():
             then = noted[what]
             if then != now and then is not None:
                 raise SourceError(
-                    f"{path} is not the file that was verified: its {what} are {now} now, and were "
-                    f"{then}. Verify the fileset again: treemill dataset verify",
+                    f"{path} is not the file that was verified: its {what} was {then}, and now is "
+                    f"{now}. Verify the fileset again: treemill dataset verify",
                     file=path,
                 )
 
