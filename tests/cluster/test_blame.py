@@ -140,6 +140,50 @@ def test_a_query_that_takes_more_memory_than_it_may_ends_with_the_entries(
             check(events, each.result(120))
 
 
+def brief(megabytes):
+    """Takes so much for each chunk, and only for a part of the time."""
+
+    def brief(chunk):
+        import time
+
+        import numpy as np
+
+        taken = np.ones(megabytes << 17)
+        time.sleep(0.15)
+        total = float(taken[0])
+        del taken
+        time.sleep(0.15)
+        return {"n": len(chunk), "taken": total > 0}
+
+    return brief
+
+
+@again
+@pytest.mark.parametrize("limit", ["300 MB", None], ids=["with a limit", "without"])
+def test_the_greedy_one_of_several_in_a_process_is_found_and_no_other(
+    processes, events, tmp_path, limit, turn
+):
+    """One process: what the greedy query takes there is for a moment, beside two others."""
+    processes.add(1, 3)
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    with tm.connect(processes.address) as session:
+        session._pool._client.wait_for_workers(1, timeout=60)
+        fine = [
+            session.submit(slow(seen, 5e-3), events, memory=limit or "2 GB", chunksize=100)
+            for _ in range(2)
+        ]
+        until(lambda: list(seen.iterdir()), "the others at work")
+        bad = session.submit(brief(400), events, memory="300 MB", chunksize=500)
+        with raises(tm.WorkerError, about="events_", said="may take 300 MB") as caught:
+            bad.result(200)
+        assert caught.value.file in events.files
+        assert not any(each.done for each in fine), "it was not found because it was left alone"
+        (seen / "hurry").touch()
+        for each in fine:
+            check(events, each.result(120))
+
+
 def test_only_clusters_have_a_limit_for_each_query(events):
     with (
         tm.connect(workers=1) as session,

@@ -26,6 +26,7 @@ class _Suspect:
     spans: list[Span] = field(default_factory=list)
     losses: int = 0  # that it alone is to blame for
     most: int | None = None  # turns at once, if it has to be alone
+    is_measured: bool = False  # it has to be alone until a process has seen what memory it takes
 
 
 class Blame:
@@ -58,10 +59,16 @@ class Blame:
                 suspect.most = _ANY_NUMBER
         return next(iter(in_hand)) if len(in_hand) == 1 else None
 
-    def suspect(self, query: str, spans: Sequence[Span]) -> None:
-        """A query may do harm with what it has in hand: it is to be alone until that is done."""
-        suspect = self._noted(query, spans)
-        suspect.most = suspect.most or _ANY_NUMBER
+    def measure(self, query: str) -> None:
+        """A query may take too much memory: it is to be alone until that is measured."""
+        self._noted(query, ()).is_measured = True
+
+    def measured(self, query: str) -> bool:
+        """It is measured. Returns True if the query is suspected of nothing more."""
+        suspect = self._suspects.get(query)
+        if suspect is not None:
+            suspect.is_measured = False
+        return self._cleared(query)
 
     def _noted(self, query: str, spans: Sequence[Span]) -> _Suspect:
         suspect = self._suspects.setdefault(query, _Suspect())
@@ -76,7 +83,9 @@ class Blame:
         """The most turns at once, on a process of its own, that the query may have; None: it need
         not be alone."""
         suspect = self._suspects.get(query)
-        return None if suspect is None else suspect.most
+        if suspect is None:
+            return None
+        return suspect.most or (_ANY_NUMBER if suspect.is_measured else None)
 
     def done(self, query: str, span: Span) -> bool:
         """A worker of the query has done these entries, or (without an end) has opened the file.
@@ -85,9 +94,15 @@ class Blame:
         if suspect is None:
             return False
         suspect.spans = [rest for each in suspect.spans for rest in _without(each, span)]
-        if not suspect.spans:
-            del self._suspects[query]
-        return not suspect.spans
+        return self._cleared(query)
+
+    def _cleared(self, query: str) -> bool:
+        suspect = self._suspects.get(query)
+        if suspect is not None and not suspect.spans:
+            suspect.most, suspect.losses = None, 0
+            if not suspect.is_measured:
+                del self._suspects[query]
+        return query not in self._suspects
 
     def end(self, query: str) -> None:
         """The query is over."""

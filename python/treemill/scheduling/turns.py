@@ -176,6 +176,8 @@ class _Query:
     """The most turns at once, in one process of its own; None: it need not be alone."""
     home: str | None = None
     """That process, once there is one."""
+    wanted_home: str | None = None
+    """The process that is to be its own, if it matters which."""
     alone_since: float = math.inf
 
     @property
@@ -301,16 +303,21 @@ class Turns:
         if known is not None:
             self._changed.update(known.waiting)
 
-    def isolate(self, query: str, most: int | None, now: float) -> None:
+    def isolate(self, query: str, most: int | None, now: float, home: str | None = None) -> None:
         """The query is to run alone in one process, with at most so many turns; None: not any
-        more."""
+        more. `home`: in this process, if no other query has it for itself."""
         known = self._queries.get(query)
         if known is None or known.most == most:
             return
         if most is None:
             self._move_out(known)
-        known.most = most
+        known.most, known.wanted_home = most, home
         self._changed.update(self._processes)
+
+    def has_owner(self, process: str) -> bool:
+        """True if a query has the process for itself."""
+        here = self._processes.get(process)
+        return here is not None and here.owner is not None
 
     def is_alone(self, query: str) -> bool:
         """True if the query has to run alone."""
@@ -523,7 +530,14 @@ class Turns:
                 there = {*query.waiting, *(turn.process for turn in query.turns.values())}
                 free = [each for each in there if self._processes[each].owner is None]
                 if free:
-                    query.home = min(free, key=lambda each: (self._others(each, query), each))
+                    query.home = min(
+                        free,
+                        key=lambda each: (
+                            each != query.wanted_home,
+                            self._others(each, query),
+                            each,
+                        ),
+                    )
                     query.alone_since = math.inf
                     self._processes[query.home].owner = query
                     self._changed.add(query.home)

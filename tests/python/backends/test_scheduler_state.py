@@ -20,7 +20,9 @@ from treemill.backends.dask.messages import (
     Limits,
     Loaded,
     Mailbox,
+    OverMemory,
     Owner,
+    Parcel,
     PassRequest,
     PassUpdate,
     Recall,
@@ -669,3 +671,74 @@ def test_a_message_that_fails_ends_its_pass_and_not_the_worker_that_said_it():
     host.exchange(is_lost=False)
     assert not host.mail.waiting, "it is not said again"
     assert isinstance(world.over("work").error, TypeError)
+
+
+def shared_process():
+    """Two queries that share a process of two threads; there is another process."""
+    now = [0.0]
+    scheduler_state = SchedulerState(lambda: now[0])
+    mails = {address: Mailbox() for address in "ab"}
+    starts = dict.fromkeys("ab", "start")
+
+    def say(address, *messages):
+        for each in messages:
+            mails[address].put(each)
+        scheduler_state.add(address, "host", 2)
+        assert scheduler_state.receive(address, starts[address], mails[address].parcel())
+        sent = mails[address].take(scheduler_state.mail(address))
+        for begin in [each for each in sent if isinstance(each, Begin)]:
+            joined = [Tell(begin.work, WorkerJoined(number)) for number in begin.workers]
+            sent += say(address, Loaded(begin.work, begin.workers), *joined)
+        return sent
+
+    for address in mails:
+        say(address)
+    for name in ("ana's", "bob's"):
+        scheduler_state.begin(name, of_user(name))
+    for _ in range(20):
+        now[0] += 1.0
+        scheduler_state.tick()
+        for address in mails:
+            for act in say(address):
+                if isinstance(act, Act) and isinstance(act.action, Commit):
+                    say(address, Tell(act.work, Committed(act.action.worker, act.action.merger)))
+                elif isinstance(act, Act) and isinstance(act.action, Process):
+                    packet, worker = act.action.packet, act.action.worker
+                    say(address, Tell(act.work, PacketDone(worker, packet.number, packet.stop, 0)))
+    return scheduler_state, say
+
+
+def homes(scheduler_state, query):
+    return {process for process, name, _ in scheduler_state._turns.turns() if name == query}
+
+
+@pytest.mark.parametrize("end", ["measured", "lost", "anew"])
+def test_a_query_is_alone_in_the_process_that_measures_its_memory_until_that_is_done(end):
+    scheduler_state, say = shared_process()
+    alone = lambda: scheduler_state._turns.is_alone("ana's")  # noqa: E731
+    assert not alone()
+    say("b", OverMemory("ana's", is_wanted=True))
+    assert alone()
+    owner = scheduler_state._turns._processes["b"].owner
+    assert owner.name == "ana's"
+    say("a", OverMemory("ana's", is_wanted=False))
+    assert alone(), "another process has not measured it"
+    say("b", OverMemory("bob's", is_wanted=True))
+    assert not scheduler_state._turns.is_alone("bob's"), "the process is another one's"
+    if end == "measured":
+        say("b", OverMemory("ana's", is_wanted=False))
+    elif end == "lost":
+        scheduler_state.remove("b", "it is gone", fault=False)
+    else:
+        assert scheduler_state.receive("b", "another start", Parcel(0, (), 0))
+    assert not alone()
+
+
+def test_a_query_that_ends_while_its_memory_is_measured_leaves_nothing():
+    scheduler_state, say = shared_process()
+    say("b", OverMemory("ana's", is_wanted=True))
+    scheduler_state.forget("ana's")
+    assert not scheduler_state._turns.has_owner("b")
+    assert not scheduler_state._measured
+    say("b", OverMemory("bob's", is_wanted=True))
+    assert scheduler_state._turns.is_alone("bob's")

@@ -41,6 +41,25 @@ def test_what_is_said_of_a_pass_that_is_unknown_has_no_effect(tmp_path):
     assert there.parcel().messages == ()
 
 
+class AtWork:
+    """The workers of a pass that has ended, of which some may be in a packet still."""
+
+    is_at_work = True
+
+    def end(self):
+        pass
+
+
+def test_a_pass_that_has_ended_is_kept_as_long_as_its_workers_are_at_work(tmp_path):
+    there = agent(tmp_path)
+    first, second = there._passes["one"], there._passes["two"] = AtWork(), AtWork()
+    there.receive(Parcel(0, (End("one"),), 0))
+    assert there._ended == [first]
+    first.is_at_work = second.is_at_work = False
+    there.receive(Parcel(1, (End("two"),), 0))
+    assert there._ended == []
+
+
 def test_what_need_not_be_said_at_once_travels_together(tmp_path):
     awoken = []
     there = agent(tmp_path, awoken.append)

@@ -2,71 +2,197 @@
 
 A process does not know which of its threads has taken what. So a query is measured while no other
 one is at work in its process, from the least that the process has had since then. If others are at
-work, and the process has grown by more than one of them may take, that one is to have the process
-for itself: then it is measured.
+work, and the process has grown by more than one of them may take, one after another is to have the
+process for itself for a packet. What each took there explains its part of what the process takes
+later: a query that needs little is not asked again because its neighbours need much.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from treemill import _core
 
 from ..._system.memory import private_bytes
 from ...frozen import frozen
 
-__all__ = ["MemoryLimits", "Over", "watch"]
+__all__ = ["AtWork", "Measured", "MemoryLimits", "Over", "watch"]
 
 _LOOK_SECONDS = 0.05
+_MEASURE_SECONDS = 60.0
+"""Seconds after which a query that should have the process for itself, and has not done a packet
+there alone, is taken for measured: another one's packet may never end."""
+
+
+@frozen
+class AtWork:
+    """What a query does in a process, since the last look."""
+
+    most: int | None = None
+    """The most bytes that it may take; None: any number."""
+    in_hand: int = 1
+    """How many orders its workers carry out. It may have none: its merger has been at work."""
+    done: int = 0
+    """How many orders they have carried out so far."""
+    is_over: bool = False
+    """True if its pass has ended, and its workers have not heard of it."""
 
 
 @frozen
 class Over:
-    """A query has taken more than it may, or (not `is_alone`) may have."""
+    """A query has taken more than it may; or (not `is_alone`) it is to have the process for itself,
+    because it or another one has."""
 
     work: str
     taken: int
     is_alone: bool
 
 
+@frozen
+class Measured:
+    """A query that was to have the process for itself need not any more."""
+
+    work: str
+
+
+@dataclass(eq=False, slots=True)
+class _Here:
+    """A query that has been at work here."""
+
+    least: int
+    """The least that the process has had since; its own part is no more than what came on top."""
+    taken: int | None = None
+    """The most that it has taken alone; None: it has done no packet alone."""
+    asked: int = 0
+    """How often it was to have the process for itself once more."""
+
+
+@dataclass(eq=False, slots=True)
+class _Alone:
+    """The time in which one query alone is at work."""
+
+    work: str
+    least: int
+    until: int
+    """The orders that it will have carried out once those that it had at first are done."""
+    taken: int = 0
+
+
 class MemoryLimits:
     """What the queries of one process take. Pure.
 
     >>> limits = MemoryLimits()
-    >>> limits.look(100, {}), limits.look(900, {"mine": 500})
+    >>> limits.look(100, {"mine": AtWork(500)}, 0.0), limits.look(900, {"mine": AtWork(500)}, 0.1)
     (None, Over(work='mine', taken=800, is_alone=True))
     """
 
     def __init__(self) -> None:
-        self._at_work: set[str] = set()
-        self._least = 0
+        self._here: dict[str, _Here] = {}
+        self._alone: _Alone | None = None
+        self._asked: tuple[str, float] | None = None  # who is to be alone, since when
 
-    def look(self, private: int, at_work: Mapping[str, int | None]) -> Over | None:
+    def end(self, work: str) -> None:
+        """A query has no part in this process any more."""
+        self._here.pop(work, None)
+        if self._alone is not None and self._alone.work == work:
+            self._alone = None
+        if self._asked is not None and self._asked[0] == work:
+            self._asked = None
+
+    @property
+    def works(self) -> set[str]:
+        """The queries that have been at work here, and have not ended."""
+        return set(self._here)
+
+    def look(
+        self, private: int, at_work: Mapping[str, AtWork], now: float
+    ) -> Over | Measured | None:
         """A look at the process, which has so many private bytes. `at_work`: the queries that have
-        workers at work, and what each may take (None: any). Returns the first one that takes
-        more."""
-        # What others have left behind is not this one's: it begins when they have gone.
-        if not at_work or self._at_work - at_work.keys():
-            self._least = private
-        self._at_work = set(at_work)
-        self._least = min(self._least, private)
-        taken = private - self._least
-        for work, most in at_work.items():
-            if most is not None and taken > most:
-                return Over(work, taken, len(at_work) == 1)
+        been at work since the last look. Returns what follows for one of them."""
+        for work in at_work:
+            self._here.setdefault(work, _Here(private))
+        for each in self._here.values():
+            each.least = min(each.least, private)
+        # What others have left behind is not this one's: it begins when they have gone. Between its
+        # packets it keeps what it has.
+        if self._alone is not None and at_work.keys() - {self._alone.work}:
+            self._alone = None
+        if len(at_work) == 1:
+            ((work, doing),) = at_work.items()
+            return self._look_at_one(work, doing, private) or self._waited_for(now)
+        return self._waited_for(now) or self._look_at_many(private, at_work, now)
+
+    def _look_at_one(self, work: str, doing: AtWork, private: int) -> Over | Measured | None:
+        alone, here = self._alone, self._here[work]
+        if alone is None:
+            alone = self._alone = _Alone(work, private, doing.done + doing.in_hand)
+        alone.least = min(alone.least, private)
+        taken = private - alone.least
+        alone.taken = max(alone.taken, taken)
+        if doing.most is not None and taken > doing.most:
+            return Over(work, taken, is_alone=True)
+        if doing.done <= alone.until:
+            return None
+        here.taken = max(here.taken or 0, alone.taken)
+        return self._measured() if self._asked is not None and self._asked[0] == work else None
+
+    def _measured(self) -> Measured | None:
+        if self._asked is None:
+            return None
+        (work, _), self._asked = self._asked, None
+        return Measured(work)
+
+    def _waited_for(self, now: float) -> Measured | None:
+        if self._asked is None or now - self._asked[1] <= _MEASURE_SECONDS:
+            return None
+        here = self._here[self._asked[0]]
+        here.taken = here.taken or 0
+        return self._measured()
+
+    def _look_at_many(self, private: int, at_work: Mapping[str, AtWork], now: float) -> Over | None:
+        """Which of several is to be alone, if one of them may have taken too much."""
+        if self._asked is not None:
+            return None
+        for work, doing in at_work.items():
+            here = self._here[work]
+            taken = private - here.least
+            if doing.most is None or taken <= doing.most:
+                continue
+            # One that was alone, and took no more than it may, is asked again only if what others
+            # took alone does not explain this.
+            others = sum(each.taken or 0 for each in self._here.values()) - (here.taken or 0)
+            if here.taken is not None and taken - others <= doing.most * (1 + here.asked):
+                continue
+            names = [work, *(each for each in at_work if not at_work[each].is_over)]
+            ask = next((each for each in names if self._here[each].taken is None), work)
+            self._here[ask].asked += self._here[ask].taken is not None
+            self._asked = ask, now
+            return Over(ask, taken, is_alone=False)
         return None
 
 
 def watch(
-    at_work: Callable[[], Mapping[str, int | None] | None], tell: Callable[[Over], None]
+    at_work: Callable[[], Mapping[str, AtWork] | None],
+    is_over: Callable[[str], bool],
+    tell: Callable[[Over | Measured], None],
 ) -> None:
-    """Looks at this process now and then on a thread of its own, until `at_work` gives None."""
+    """Looks at this process now and then on a thread of its own, until `at_work` gives None.
+    `is_over`: whether a query has no part in it any more."""
 
     def look() -> None:
         limits, wait = MemoryLimits(), threading.Event()
         while (there := at_work()) is not None:
-            over = limits.look(private_bytes(), there)
-            if over is not None:
-                tell(over)
+            for work in limits.works - there.keys():
+                if is_over(work):
+                    limits.end(work)
+            # The columns that the process keeps are for all queries, and have a limit of their own.
+            private = max(private_bytes() - _core.cache_held(), 0)
+            found = limits.look(private, there, time.monotonic())
+            if found is not None:
+                tell(found)
             wait.wait(_LOOK_SECONDS)
 
     threading.Thread(target=look, name="treemill-memory", daemon=True).start()

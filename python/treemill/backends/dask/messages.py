@@ -379,10 +379,12 @@ class Crashed:
 
 @frozen
 class OverMemory:
-    """The process takes more memory than the pass may, and has workers of other passes at work: it
-    is to have the process for itself, so that its memory can be measured."""
+    """The process takes more memory than one of its passes may, and has workers of several at work:
+    this one is to have the process for itself, so that its memory can be measured; or (not
+    `is_wanted`) that is done."""
 
     work: str
+    is_wanted: bool
 
 
 # From the scheduler to a client.

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -47,7 +47,7 @@ from ...workers.task import OneStateTask, Task
 from ...workers.worker import Worker
 from ...workers.workload import Partial
 from ..base import Heartbeat
-from .memory_limits import Over
+from .memory_limits import AtWork, Measured, Over
 from .merger import Merger, RefusedByMerger, Unreachable
 from .messages import (
     Act,
@@ -151,8 +151,6 @@ Handed = tuple[str, int, int, int]
 
 _HEARTBEAT_SECONDS = 0.2
 """How often counters are told with packets."""
-_ASK_SECONDS = 2.0
-"""How often a process asks that a pass may have it alone. Others rest after their packets."""
 _HOLD_SECONDS = 30.0
 """Seconds for which a partial waits for the word that makes this process its merger."""
 
@@ -204,7 +202,11 @@ class PassWorkers:
         self._ordering = threading.Lock()
         self._fetching: dict[int, Future[Read]] = {}
         """What is on its way from other mergers."""
-        self._over_told, self._asked_alone = False, -_ASK_SECONDS
+        self._over_told = False
+        self._counting = threading.Lock()
+        self._merging = 0  # threads that merge, or read what is merged
+        self._orders = 0  # that were carried out
+        self._has_worked = False  # since the last look at the memory
         self.memory = begin.memory
         """The most bytes that the pass may take here; None: any number."""
         self._last_heartbeat = 0.0
@@ -288,7 +290,8 @@ class PassWorkers:
         holder = self._mergers.get(merger)
         if holder is None:
             raise RefusedByMerger
-        return holder.read()
+        with self._at_merging():
+            return holder.read()
 
     def _loaded(self, data: bytes | None) -> Partial | None:
         if self._task is None:
@@ -308,7 +311,8 @@ class PassWorkers:
             holder = self._mergers.get(merger)
         if holder is None:
             raise RefusedByMerger
-        holder.take(worker, number, covers, load)
+        with self._at_merging():
+            holder.take(worker, number, covers, load)
 
     def _recall(self, message: Recall) -> None:
         merger = self._mergers.get(message.merger)
@@ -338,7 +342,8 @@ class PassWorkers:
         finally:
             self._fetching.pop(giver, None)
         with contextlib.suppress(RefusedByMerger):
-            merger.absorb(giver, commits, covers, lambda: self._loaded(data))
+            with self._at_merging():
+                merger.absorb(giver, commits, covers, lambda: self._loaded(data))
             self._send_event(HandedOn(giver, message.merger))
 
     def _recall_from(self, message: RecallFrom) -> None:
@@ -367,6 +372,10 @@ class PassWorkers:
         return total
 
     def _note(self, number: int, order: Order | None) -> None:
+        with self._counting:
+            before = self._doing.get(number)
+            self._orders += before is not None and before.order is not None
+            self._has_worked = self._has_worked or order is not None
         self._doing[number] = DoingThread(order, time.monotonic(), threading.get_ident())
 
     # Threads.
@@ -472,22 +481,42 @@ class PassWorkers:
 
     # Memory.
 
+    @contextlib.contextmanager
+    def _at_merging(self) -> Iterator[None]:
+        """What a merger takes is the pass's, too."""
+        with self._counting:
+            self._merging += 1
+            self._has_worked = True
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._merging -= 1
+
     @property
     def is_at_work(self) -> bool:
-        """True if a worker carries out an order."""
-        return any(each.order is not None for each in self.doing().values())
+        """True if a worker carries out an order, or something is merged."""
+        return bool(self._merging) or any(each.order is not None for each in self.doing().values())
 
-    def tell_over(self, over: Over) -> None:
-        """The pass takes too much memory, or may do so."""
-        if self._over_told:
-            return
-        if not over.is_alone:
-            now = time.monotonic()
-            if now - self._asked_alone < _ASK_SECONDS:
-                return
-            self._asked_alone = now
-            self._around.send_message(OverMemory(self.name))
-            return
+    def worked(self) -> AtWork | None:
+        """What the pass has done here since this was asked last; None: nothing."""
+        with self._counting:
+            has_worked, self._has_worked = self._has_worked or self.is_at_work, False
+            if not has_worked:
+                return None
+            in_hand = sum(each.order is not None for each in self.doing().values())
+            most = None if self._over else self.memory
+            return AtWork(most, in_hand, self._orders, self._over)
+
+    def tell_memory(self, found: Over | Measured) -> None:
+        """The pass takes too much memory, or is to be measured, or that is done."""
+        if isinstance(found, Measured) or not found.is_alone:
+            self._around.send_message(OverMemory(self.name, isinstance(found, Over)))
+        elif not self._over_told:
+            self._end_over(found)
+
+    def _end_over(self, over: Over) -> None:
+        """Ends the pass, because it has taken more memory than it may."""
         self._over_told = True
         begun = sorted(self.doing().items(), key=lambda each: each[1].since)
         in_hand = [
@@ -496,8 +525,9 @@ class PassWorkers:
             if isinstance(each.order, Process) and (worker := self._there.get(number)) is not None
         ]
         at_once = f", and for {len(in_hand) - 1} packets before" if len(in_hand) > 1 else ""
+        entries = f" for these entries{at_once}" if in_hand else ", or what it has merged took it,"
         said = (
-            f"took {said_bytes(over.taken)} for these entries{at_once} on {self._where}, "
+            f"took {said_bytes(over.taken)}{entries} on {self._where}, "
             f"and the query may take {said_bytes(self.memory or 0)} in each process. Smaller "
             "chunks (chunksize=) need less, and so do fewer bins; memory= of run() is the limit, "
             "up to the cluster's own"

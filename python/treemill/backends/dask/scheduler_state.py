@@ -113,6 +113,7 @@ class SchedulerState:
         self._is_deciding = False
         self._wanted: dict[str, bool] = {}  # whether a pass had work for more workers
         self._blame = Blame()
+        self._measured: dict[str, str] = {}  # where the memory of a pass is measured
         self._processes: dict[str, _Process] = {}
         self._heard: dict[str, float] = {}
         self._passes: dict[str, PassScheduler] = {}
@@ -141,6 +142,7 @@ class SchedulerState:
         if process is not None:
             self._lose(address, reason, fault)
             self._turns.remove(address, self._clock())
+            self._end_measures(address)
 
     def leave(self, address: str) -> None:
         """One of Dask's workers will go: it takes part in nothing new, and what it has done is
@@ -179,14 +181,31 @@ class SchedulerState:
         for name, each in list(self._passes.items()):
             self._post(each, each.lose(address, reason, name == guilty))
 
-    def _suspect(self, pass_scheduler: PassScheduler, address: str) -> None:
-        """Has a pass run alone, because it may take too much memory in this process."""
-        name, spans = pass_scheduler.name, pass_scheduler.in_hand(address)
-        if spans:
-            self._blame.suspect(name, spans)
-            pass_scheduler.is_suspected = True
-            self._turns.isolate(name, self._blame.most(name), self._clock())
-            self._decide()
+    def _measure(self, pass_scheduler: PassScheduler, address: str, is_wanted: bool) -> None:
+        """Has a pass run alone in this process, which measures what memory it takes."""
+        name = pass_scheduler.name
+        if not is_wanted:
+            if self._measured.get(name) == address:
+                self._end_measure(name)
+        elif (
+            not pass_scheduler.over
+            and self._blame.most(name) is None
+            and not self._turns.has_owner(address)
+        ):
+            self._blame.measure(name)
+            self._measured[name] = address
+            self._turns.isolate(name, self._blame.most(name), self._clock(), address)
+        self._decide()
+
+    def _end_measure(self, name: str) -> None:
+        del self._measured[name]
+        self._blame.measured(name)
+        self._turns.isolate(name, self._blame.most(name), self._clock())
+
+    def _end_measures(self, address: str) -> None:
+        """The process that measures is gone, or has begun anew."""
+        for name in [name for name, where in self._measured.items() if where == address]:
+            self._end_measure(name)
 
     def _blamed(self, address: str) -> str | None:
         """The pass that a lost process counts against, if that is known."""
@@ -228,6 +247,7 @@ class SchedulerState:
                 return False
             if process.start is not None:
                 self._lose(address, f"worker {process.called} has begun anew")
+                self._end_measures(address)
             process.start, process.mail = start, Mailbox()
         self._heard[address] = self._clock()
         for pass_scheduler in self._passes.values():
@@ -246,7 +266,7 @@ class SchedulerState:
 
     def _receive(self, pass_scheduler: PassScheduler, address: str, message: object) -> None:
         if isinstance(message, OverMemory):
-            self._suspect(pass_scheduler, address)
+            self._measure(pass_scheduler, address, message.is_wanted)
             return
         try:
             out = pass_scheduler.receive(address, message)
@@ -473,6 +493,7 @@ class SchedulerState:
         if pass_scheduler.over:
             self._turns.end(name, now)
             self._blame.end(name)
+            self._measured.pop(name, None)
             self._wanted.pop(name, None)
             return
         wants = pass_scheduler.wants_workers

@@ -20,7 +20,7 @@ from concurrent.futures import Future
 
 from ...errors import portable
 from ...scheduling import Ranges
-from .memory_limits import Over, watch
+from .memory_limits import AtWork, Measured, Over, watch
 from .merger import RefusedByMerger
 from .messages import (
     Act,
@@ -79,7 +79,7 @@ class WorkerAgent:
         self._paths: tuple[str, ...] = ()
         self._unpacked_digests: set[str] = set()
         self._passes: dict[str, PassWorkers] = {}
-        self._ended: list[PassWorkers] = []  # of which some may be at work still
+        self._ended: list[PassWorkers] = []  # that are at work still
         self._is_watched = False
         self.restart()
 
@@ -137,7 +137,7 @@ class WorkerAgent:
             self._passes[message.work] = PassWorkers(message, self)
             if message.memory is not None and not self._is_watched:
                 self._is_watched = True
-                watch(self._at_work, self._tell_over)
+                watch(self._at_work, lambda work: work not in self._passes, self._tell_memory)
             return
         assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
         pass_workers = self._passes.get(message.work)
@@ -145,8 +145,10 @@ class WorkerAgent:
             return
         if isinstance(message, End):
             del self._passes[message.work]
-            self._ended.append(pass_workers)
             pass_workers.end()
+            with self._lock:
+                there = [*self._ended, pass_workers]
+                self._ended = [each for each in there if each.is_at_work]
         elif isinstance(message, Drop):
             pass_workers.drop(message.merger)
         else:
@@ -154,22 +156,22 @@ class WorkerAgent:
 
     # Memory, on a thread of its own.
 
-    def _at_work(self) -> dict[str, int | None] | None:
-        """The passes that have workers at work, and the bytes that each may take. None if none has
-        a limit any more."""
+    def _at_work(self) -> dict[str, AtWork] | None:
+        """What the passes have done since the last look. None if none has a limit any more."""
         passes = list(self._passes.values())
         with self._lock:
             self._ended = [each for each in self._ended if each.is_at_work]
+            late = [(each.name, doing) for each in self._ended if (doing := each.worked())]
             if all(each.memory is None for each in passes):
                 self._is_watched = False
                 return None
-        late = {f"{each.name}, which has ended": None for each in self._ended}
-        return late | {each.name: each.memory for each in passes if each.is_at_work}
+        ended = {f"{name}, which has ended": doing for name, doing in late}
+        return ended | {each.name: doing for each in passes if (doing := each.worked())}
 
-    def _tell_over(self, over: Over) -> None:
-        pass_workers = self._passes.get(over.work)
+    def _tell_memory(self, found: Over | Measured) -> None:
+        pass_workers = self._passes.get(found.work)
         if pass_workers is not None:
-            pass_workers.tell_over(over)
+            pass_workers.tell_memory(found)
 
     def end(self) -> None:
         """Ends the workers of all passes: the process ends."""
