@@ -3,9 +3,12 @@
 import json
 import re
 from pathlib import Path
+from urllib.request import urlopen
 
+import dask
 import pytest
 import treemill as tm
+from distributed import LocalCluster
 from treemill.backends.base import Heartbeat
 from treemill.backends.dask.metrics import GAUGES, SUMS, Totals, text
 
@@ -47,19 +50,53 @@ def test_prometheus_can_read_it():
     assert len(families) == len(GAUGES) + len(SUMS) + 3
 
 
-def test_the_board_asks_for_what_there_is():
-    there = {each.partition("{")[0] for each in series(text(Totals(), NOTHING))}
-    panels = json.loads(BOARD.read_text())["panels"]
-    asked = {
-        name
-        for panel in panels
-        for target in panel["targets"]
-        for name in re.findall(r"treemill_\w+", target["expr"])
+QUERY = re.compile(
+    r"(?:\d+ \* )?(?:sum(?: by \((?P<by>\w+)\))? ?\()?"
+    r"(?:(?P<change>rate|increase)\()?(?P<name>treemill_\w+)(?:\[\w+\])?\)*"
+)
+"""What the board may ask, of PromQL: a metric, how fast a counter grows, a sum of that."""
+
+
+def test_the_board_draws_what_a_real_scheduler_has(events):
+    """Grafana itself is not here: each query is held against what a scheduler says, with users."""
+    with (
+        dask.config.set({"treemill.metrics-per-user": True}),
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        tm.connect(cluster) as session,
+    ):
+        session.run(events.count())
+        address = f"http://127.0.0.1:{cluster.scheduler.http_server.port}/treemill/metrics"
+        with urlopen(address, timeout=20) as answer:
+            page = answer.read().decode()
+    kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", page, re.MULTILINE))
+    labels = {
+        name: {*re.findall(r'(\w+)="', said)}
+        for name, said in re.findall(r"^(\w+)(?:\{(.*)\})? \S+$", page, re.MULTILINE)
     }
-    assert asked <= there
-    assert there - asked <= {"treemill_queries_begun_total", "treemill_server_requests_total"}
+    asked = set()
+    panels = json.loads(BOARD.read_text())["panels"]
+    for panel in panels:
+        legends = [target["legendFormat"] for target in panel["targets"]]
+        assert len(set(legends)) == len(legends), panel["title"]
+        for target in panel["targets"]:
+            query = QUERY.fullmatch(target["expr"])
+            assert query is not None, target["expr"]
+            name, by = query["name"], query["by"]
+            asked.add(name)
+            assert name in labels, f"no scheduler has {name}"
+            assert (kinds[name] == "counter") == (query["change"] is not None), target["expr"]
+            assert by is None or by in labels[name], f"{name} has no label {by}"
+            drawn = {*re.findall(r"{{(\w+)}}", target["legendFormat"])}
+            assert drawn == ({by} if by else set()), "a legend names what the lines differ by"
+    assert labels.keys() - asked <= {
+        "treemill_queries_begun_total",
+        "treemill_server_requests_total",
+    }
     places = [tuple(panel["gridPos"].values()) for panel in panels]
     assert len(set(places)) == len({panel["id"] for panel in panels}) == len(panels)
+    assert len({panel["title"] for panel in panels}) == len(panels)
 
 
 def test_a_cluster_counts_its_queries(nothing_cached, cluster, session, events):
