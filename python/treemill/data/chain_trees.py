@@ -60,7 +60,8 @@ class ChainTrees:
             [n for n, at in enumerate(locations) if "://" in at.path and source.is_far(at.path)]
         )
         """The numbers of the files that are on servers."""
-        self._is_listed = any(each.verified is not None for each in locations)
+        self.is_listed = any(each.verified is not None for each in locations)
+        """Whether a list of files says what was found of some of them."""
         self.missing = missing
         self.borrowing: set[int] = set()
         """The numbers of files, of those that were opened here, whose trees record friends. The
@@ -179,7 +180,7 @@ class ChainTrees:
     def verified(self, numbers: Sequence[int]) -> int:
         """How many of these near files, which the core has opened, are what a list of files has
         seen of them, up to the first one that is not."""
-        if not self._is_listed:
+        if not self.is_listed:
             return len(numbers)
         for count, number in enumerate(numbers):
             location, found = self.locations[number], self.near.found(number)

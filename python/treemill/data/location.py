@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .._system.files import working_folder
 from ..errors import QueryError, SourceError, without_credentials
@@ -149,12 +149,13 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
 def _expand_several(files: Sequence[object], tree: str | None, depth: int) -> Iterable[Location]:
     """There may be many, and most are plain paths, of which no other may be asked for each."""
     texts = [each if type(each) is str else "" for each in files]
-    named = _tree(tree)
-    for each, is_plain in zip(files, source.are_plain(texts), strict=True):
+    named, found = _tree(tree), list[Location]()
+    for each, text, is_plain in zip(files, texts, source.are_plain(texts), strict=True):
         if is_plain:
-            yield Location(cast("str", each), named)
+            found.append(Location(text, named))
         else:
-            yield from _expand(each, tree, depth)
+            found += _expand(each, tree, depth)
+    return found
 
 
 def replicated(name: object, addresses: Iterable[object], tree: str | None = None) -> Location:

@@ -218,7 +218,8 @@ class Assignment:
 
     def _open(self, worker: WorkerState, file: File, now: float) -> OpenFile:
         worker.opening, worker.began = True, now
-        self._state.nodes.begin_opening(file)  # only files of unknown size are opened by an order
+        # Only files of unknown size are opened by an order.
+        self._state.nodes.begin_opening(file.number)
         return OpenFile(worker.number, file.number)
 
     def _hand_out(

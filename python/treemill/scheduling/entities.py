@@ -37,6 +37,11 @@ class File:
         """Entries that are to be done and were never handed out."""
         return 0 if self.entries is None else self.entries - self.next - self.done_entries
 
+    @property
+    def is_whole(self) -> bool:
+        """True if no entry of it was handed out or is done, and no one has failed to open it."""
+        return self.next == 0 and not self.done and not self.attempts
+
     def begin_with(self, done: Sequence[Range]) -> None:
         """Notes ascending ranges that touch nowhere and are in the result already."""
         self.done = list(reversed(done))
@@ -140,7 +145,7 @@ class WorkerState:
     speed: float = 0.0  # entries per second of its last packet
     opening: bool = False
     opened_in: float = 0.0  # the seconds that opening its file took
-    files: tuple[File, ...] = ()  # small ones, all of which it processes
+    files: Sequence[int] = ()  # the numbers of small ones, all of which it processes
     last_commit: float = 0.0
     packet: Packet | None = None
     began: float = 0.0  # when it got that packet, or was told to open its file or to commit
@@ -185,10 +190,10 @@ class Totals:
     unknown: int = 0  # files whose size is not known and that may still be opened
 
     @classmethod
-    def of(cls, files: Sequence[File]) -> Totals:
-        """The totals at the start."""
-        known = [file.entries for file in files if file.entries is not None]
-        return cls(sum(known), len(known), len(files) - len(known))
+    def of(cls, sizes: Sequence[FileSize | None]) -> Totals:
+        """The totals at the start, of files of these sizes."""
+        known = [size.entries for size in sizes if size is not None]
+        return cls(sum(known), len(known), len(sizes) - len(known))
 
     def opened(self, entries: int, files: int = 1) -> None:
         """Notes that the size of a file, or of several together, has become known."""

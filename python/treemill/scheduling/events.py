@@ -399,12 +399,12 @@ class Process:
 
 @frozen
 class ProcessFiles:
-    """The worker processes all entries of these files, one after another, without asking what each
-    has, and answers FilesDone. It begins no file after `seconds`, and none with more than `most`
-    entries."""
+    """The worker processes all entries of these files, a range or a tuple, one after another,
+    without asking what each has, and answers FilesDone. It begins no file after `seconds`, and none
+    with more than `most` entries."""
 
     worker: int
-    files: tuple[int, ...]
+    files: Sequence[int]
     most: int
     seconds: float
 

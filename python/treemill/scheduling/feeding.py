@@ -73,7 +73,7 @@ class Reserves:
             if file is None:
                 return
             if file.entries is None:
-                state.nodes.begin_opening(file)
+                state.nodes.begin_opening(file.number)
                 worker.coming[file] = now
                 actions.append(OpenAhead(worker.number, file.number))
                 return

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from ..frozen import frozen, replaced
 from .entities import Range
 from .events import Packet
+from .file_table import Counts
 
 
 @dataclass(slots=True)
@@ -100,7 +101,7 @@ class Ledger:
     _merged: dict[int, _Pile] = field(default_factory=dict)  # by merger
     _handing_on: dict[int, _Moving] = field(default_factory=dict)  # by merger, which may be lost
     _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
-    _whole: dict[int, int] = field(default_factory=dict)
+    _whole: Counts = field(default_factory=Counts)
     """The ends of small files that are committed from their beginnings, by file: a list of ranges
     for each would be most of what the ledger keeps."""
     _given_up: list[Missing] = field(default_factory=list)
@@ -220,7 +221,7 @@ class Ledger:
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
         spans += [span for pile in piles for held in pile for span in held.spans(file)]
         spans += self._committed.get(file, [])
-        spans += [(0, self._whole[file])] if file in self._whole else []
+        spans += [(0, stop)] if (stop := self._whole.get(file)) else []
         return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]
 
     def has_done(self, worker: int) -> bool:
@@ -371,12 +372,10 @@ class Ledger:
         return entries
 
     def _settle_files(self, held: _HeldFiles) -> int:
-        whole = {f: stop for f, stop in zip(held.files, held.stops, strict=True) if stop}
-        twice = whole.keys() & self._whole.keys()
-        if twice:
+        if twice := {file for file, stop in self._whole.among(held.files).items() if stop}:
             raise RuntimeError(f"files {sorted(twice)} were committed twice")
-        self._whole |= whole
-        return sum(whole.values())
+        self._whole.put(held.files, held.stops)
+        return sum(held.stops)
 
     def release(self, worker: int) -> None:
         """Leaves the worker's packet, of which it has done nothing, to another worker that has it
@@ -412,11 +411,12 @@ class Ledger:
 
     def files(self) -> Collection[int]:
         """The files of which entries are in the result."""
-        return self._whole.keys() | self._committed.keys()
+        return {file for file, stop in self._whole.items() if stop}.union(self._committed)
 
     def coverage(self, held: bool = False) -> Coverage:
         """The coverage now, with neighbouring ranges joined. `held`: what mergers have counts."""
-        ranges: dict[int, list[Range]] = {file: [(0, stop)] for file, stop in self._whole.items()}
+        whole = ((file, stop) for file, stop in self._whole.items() if stop)
+        ranges: dict[int, list[Range]] = {file: [(0, stop)] for file, stop in whole}
         for file, spans in self._committed.items():
             ranges.setdefault(file, []).extend(spans)
         if held:

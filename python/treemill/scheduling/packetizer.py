@@ -19,7 +19,7 @@ from math import inf
 from typing import Any
 
 from .assignment import Assignment
-from .entities import File, Range, Totals, WorkerGone, WorkerState
+from .entities import Range, Totals, WorkerGone, WorkerState
 from .events import (
     FULL,
     Action,
@@ -59,6 +59,7 @@ from .events import (
     WorkerStays,
 )
 from .feeding import Feeding, Reserves
+from .file_table import Files
 from .ledger import Coverage, joined, joined_missing
 from .merger_choice import MergerChoice
 from .promises import Promises
@@ -203,7 +204,7 @@ class Packetizer(View):
         once. `done`: ranges of files that are in the result already, as the `processed` of an
         earlier query's coverage. Raises ValueError if a file does not have them."""
         policy = policy or Policy()
-        dataset = [File.of(i, size) for i, size in enumerate(files)]
+        dataset = Files(files)
         ready = {file: joined(ranges) for file, ranges in (done or {}).items()}
         for number, ranges in ready.items():
             dataset[number].begin_with(ranges)
@@ -211,8 +212,8 @@ class Packetizer(View):
             policy,
             sizing or Sizing(),
             dataset,
-            StorageNodes(dataset, nodes or [None] * len(dataset), max_foreign),
-            Totals.of(dataset),
+            StorageNodes(dataset, nodes or (), max_foreign),
+            Totals.of(files),
         )
         super().__init__(self._state.totals, self._state.ledger)
         for number, ranges in ready.items():
@@ -309,7 +310,7 @@ class Packetizer(View):
         file = worker.file
         self._state.nodes.move(worker, None)
         if worker.opening and file is not None:
-            self._state.nodes.end_opening(file)
+            self._state.nodes.end_opening(file.number)
             self._recovery.retry_file(file, worker, WorkerGone(event.reason), True, event.fault)
         self._small_files.lost(worker)
         self._promises.drop(worker)
@@ -354,7 +355,7 @@ class Packetizer(View):
             self._state.opened_in(now - asked)
         self._note_ahead(worker, file.number, event.ahead)
         if file.entries is None:
-            self._state.nodes.end_opening(file)
+            self._state.nodes.end_opening(file.number)
             file.entries, file.cuts = event.entries, event.cuts
             file.check_done()
             self._state.totals.opened(event.entries)
@@ -377,7 +378,7 @@ class Packetizer(View):
             self._promises.not_opened(worker, file)
         else:
             worker.opening = False
-            self._state.nodes.end_opening(file)
+            self._state.nodes.end_opening(file.number)
             self._state.nodes.move(worker, None)
             self._recovery.retry_file(file, worker, event.error, event.retry)
             self._feeding.feed(worker, now, actions)

@@ -69,7 +69,7 @@ class Promises:
             if file is None or file is worker.file or file in worker.coming or file in worker.ready:
                 return
             if file.entries is None:
-                state.nodes.begin_opening(file)
+                state.nodes.begin_opening(file.number)
             near += self._left_in(file)
             yield file
 
@@ -119,15 +119,14 @@ class Promises:
         to open ahead are left to workers of their own hosts; those that are being read stay where
         they are."""
         state = self._state
-        reading = {worker.file for worker in state.workers.values()}
-        places = {state.files[number]: name for number, name in nodes.items()}
-        state.nodes.locate({file: name for file, name in places.items() if file not in reading})
+        reading = {w.file.number for w in state.workers.values() if w.file is not None}
+        state.nodes.locate({file: name for file, name in nodes.items() if file not in reading})
         hosts = {worker.host for worker in state.workers.values()}
         for worker in state.workers.values():
             theirs = set()
             for file in (*worker.ready, *worker.coming):
                 host = state.nodes.host(file)
-                if file in places and host in hosts and host != worker.host:
+                if file.number in nodes and host in hosts and host != worker.host:
                     theirs.add(file)
             worker.ready = deque(file for file in worker.ready if file not in theirs)
             worker.declined |= theirs & worker.coming.keys()
@@ -149,7 +148,7 @@ class Promises:
         del worker.coming[file]
         worker.declined.discard(file)
         if file.entries is None:
-            self._state.nodes.end_opening(file)
+            self._state.nodes.end_opening(file.number)
             self._recovery.reopen(file)
 
     def drop_all(self) -> None:

@@ -111,7 +111,7 @@ class Recovery:
             if again.stop is not None:
                 yield Missing(again.file, again.start, again.stop, reason)
         unopened = {again.file for again in state.again.waiting if again.stop is None}
-        unopened |= {file.number for file in state.nodes.fresh_unknown()}
+        unopened |= state.nodes.fresh_unknown()
         for file in state.files:
             if file.left or file.number in unopened:
                 for start, stop in file.gaps():

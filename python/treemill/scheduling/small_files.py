@@ -6,11 +6,12 @@ was to blame.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 from .entities import File, WorkerState
 from .events import FAILED, REFUSED, FilesDone, ProcessFiles
+from .file_table import joined_numbers
 from .recovery import Recovery
 from .state import State
 
@@ -53,34 +54,25 @@ class SmallFiles:
         seconds = state.file_seconds
         if not state.policy.small_files or seconds is None or worker.ahead:
             return 1
-        if state.refused_in_a_row >= _REFUSED or (at_hand and not self._is_whole(file)):
+        if state.refused_in_a_row >= _REFUSED or (at_hand and not file.is_whole):
             return 1
         left = state.nodes.fresh(file) + at_hand
         share = ceil(left * state.sizing.share / state.sharing)
         return min(int(TURN_SECONDS / max(seconds, 1e-6)), share, _MOST)
 
-    @staticmethod
-    def _is_whole(file: File) -> bool:
-        return file.next == 0 and not file.done and not file.attempts
-
     def hand_out(self, worker: WorkerState, first: File, now: float) -> ProcessFiles:
         """Gives the worker this file, which was picked for it, and others with it."""
         state = self._state
         count, most = self._count(worker, first), self._most(worker)
-
-        is_whole = self._is_whole
-
-        def is_wanted(file: File) -> bool:
-            return is_whole(file) and (file.entries is None or file.entries <= most)
-
-        files = (first, *state.nodes.take_fresh(first, count - 1, is_wanted))
-        for file in files:
-            if file.entries is not None:
-                state.nodes.take(file, file.entries)
-        state.nodes.begin_opening(*[file for file in files if file.entries is None])
+        if first.entries is not None:
+            state.nodes.take(first, first.entries)
+        others = state.nodes.take_fresh(first, count - 1, most)
+        files = joined_numbers(first.number, others)
+        known = state.files.known(files)
+        state.files.hand_out([*known], [*known.values()])
+        state.nodes.begin_opening(*_without(files, known))
         worker.files, worker.began = files, now
-        numbers = tuple([file.number for file in files])
-        return ProcessFiles(worker.number, numbers, most, TURN_SECONDS)
+        return ProcessFiles(worker.number, files, most, TURN_SECONDS)
 
     def _most(self, worker: WorkerState) -> int:
         """The entries that a file may have: more are worth packets of their own."""
@@ -94,16 +86,18 @@ class SmallFiles:
         count = len(event.entries)
         if event.ended == FAILED:  # the partial is gone
             self._recovery.take_back(worker, RuntimeError("a small file failed"), True)
-            self._put_back(files[:count] + files[count + 1 :])
+            self._put_back(files[count + 1 :])
+            self._put_back(files[:count])
             self._alone(files[count : count + 1])
             state.refused_in_a_row = 0 if count else state.refused_in_a_row + 1
             return True
         self._opened(files[:count], event.entries)
-        stops = (*event.entries[:-1], event.stop) if count else ()
-        state.ledger.files_done(worker.number, [file.number for file in files[:count]], stops)
-        if count and event.stop < event.entries[-1]:
+        is_short = count > 0 and event.stop < event.entries[-1]
+        stops = (*event.entries[:-1], event.stop) if is_short else event.entries
+        state.ledger.files_done(worker.number, files[:count], stops)
+        if is_short:
             span = (event.stop, event.entries[-1])
-            self._recovery.put_back(files[count - 1].number, span, 1, None)
+            self._recovery.put_back(files[count - 1], span, 1, None)
         refused = count < len(files) and event.ended == REFUSED
         self._alone(files[count : count + refused])
         self._put_back(files[count + refused :])
@@ -122,29 +116,33 @@ class SmallFiles:
         files, worker.files = worker.files, ()
         self._alone(files)
 
-    def _opened(self, files: Sequence[File], entries: Sequence[int]) -> None:
+    def _opened(self, files: Sequence[int], entries: Sequence[int]) -> None:
         """Notes the sizes of files, all of which were handed out."""
         state = self._state
-        new = [file for file in files if file.entries is None]
-        state.nodes.end_opening(*new)
+        known = state.files.known(files)
+        state.nodes.end_opening(*_without(files, known))
         # The sizes of the others may be other ones than a list has said.
-        known = sum([file.entries or 0 for file in files])
-        state.totals.opened(sum(entries) - known, len(new))
-        for file, size in zip(files, entries, strict=True):
-            file.entries = file.next = size
+        state.totals.opened(sum(entries) - sum(known.values()), len(files) - len(known))
+        state.files.hand_out(files, entries)
 
-    def _put_back(self, files: tuple[File, ...]) -> None:
+    def _put_back(self, files: Sequence[int]) -> None:
         """Puts files back that were not begun."""
-        self._state.nodes.end_opening(*[file for file in files if file.entries is None])
-        for file in files:
-            file.next = 0
-        self._state.nodes.put_back(files)
+        if files:
+            state = self._state
+            state.files.take_back(files)
+            state.nodes.end_opening(*_without(files, state.files.known(files)))
+            state.nodes.put_back(files)
 
-    def _alone(self, files: tuple[File, ...]) -> None:
+    def _alone(self, files: Sequence[int]) -> None:
         """Puts files back that are to be opened and processed by orders of their own."""
-        for file in files:
+        for file in map(self._state.files.__getitem__, files):
             if file.entries is None:
-                self._state.nodes.end_opening(file)
+                self._state.nodes.end_opening(file.number)
                 self._recovery.reopen(file)
             else:
                 self._recovery.put_back(file.number, (0, file.entries), 1, None)
+
+
+def _without(files: Sequence[int], known: Mapping[int, int]) -> Sequence[int]:
+    """The files that are not among those whose size is known."""
+    return [file for file in files if file not in known] if known else files

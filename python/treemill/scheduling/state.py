@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .entities import Ending, File, Retries, Totals, WorkerState
+from .entities import Ending, Retries, Totals, WorkerState
+from .file_table import Files
 from .ledger import Ledger
 from .sizing import Crowd, Rates, Sizing
 from .storage_nodes import StorageNodes
@@ -54,7 +55,7 @@ class State:
 
     policy: Policy
     sizing: Sizing
-    files: list[File]
+    files: Files
     """The files by number. A file's entries from `next` on were never handed out. Its `entries` are
     None until a worker has opened it; they stay None if the file is given up."""
     nodes: StorageNodes

@@ -8,18 +8,20 @@ files lie in heaps, whose keys are checked when they come to the top. Knows no p
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heapify, heappop, heappush, heapreplace
 from itertools import groupby
-from operator import itemgetter
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from .entities import File, WorkerState
+from .file_table import Files, FreshFiles
 
 __all__ = ["Left", "StorageNodes", "host_of", "node_of"]
+
+_Name = TypeVar("_Name")
 
 # One node that files lie on: the work that its files have left, and its readers. Knows no other
 # node and no packet. A node is a disk that readers share, named `scheme://host/partition`.
@@ -62,8 +64,9 @@ class StorageNode:
     number: int
     host: str | None
     total: Left
+    files: Files
+    fresh: FreshFiles
     left: Left = field(default_factory=Left)
-    fresh: deque[File] = field(default_factory=deque)  # no entry of them was handed out
     started: list[tuple[int, int, File]] = field(default_factory=list)  # a heap: most left first
     opening: int = 0  # files of unknown size that workers open
     foreign: int = 0  # workers of other hosts that read from it
@@ -71,38 +74,39 @@ class StorageNode:
     speed: float = 0.0  # entries per second of all present readers, as last measured
     version: int = 0  # of its entry in the heap of nodes; older entries are void
 
-    def add(self, *files: File) -> None:
-        """Adds files that are to be read, or whose sizes are unknown."""
-        fresh = [file for file in files if file.entries is None or file.left]
-        self._count(1, *fresh)
-        self.fresh.extend(fresh)
+    def add(self, piece: range | File) -> None:
+        """Adds files of which no entry was handed out: a run, or one."""
+        self._count(1, _numbers(piece))
+        self.fresh.append(piece)
 
     def add_started(self, file: File) -> None:
         """Adds a file of known size that a worker has opened."""
         if file.left:
-            self._count(1, file)
+            self._count_entries(file.left)
             self._start(file)
 
-    def withdraw(self, files: Container[File]) -> tuple[list[File], list[File]]:
-        """Takes these files out. Returns those of which no entry was handed out, and those of which
-        some were."""
-        fresh = [file for file in self.fresh if file in files]
-        started = [file for _, _, file in self.started if file in files]
-        if fresh:
-            self.fresh = deque(file for file in self.fresh if file not in files)
+    def withdraw(self, files: Mapping[int, str]) -> tuple[list[int], list[File]]:
+        """Takes these files out. Returns the numbers of those of which no entry was handed out, and
+        those of which some were."""
+        fresh = self.fresh.withdraw(files)
+        # One that was put back is in the heap still, perhaps more than once.
+        started = {n: file for _, n, file in self.started if n in files}
         if started:
-            self.started = [each for each in self.started if each[2] not in files]
+            self.started = [each for each in self.started if each[1] not in files]
             heapify(self.started)
-        self._count(-1, *fresh, *started)
-        return fresh, started
+            for number in fresh:
+                started.pop(number, None)
+        self._count(-1, fresh)
+        self._count_entries(-sum(file.left for file in started.values()))
+        return fresh, [*started.values()]
 
     def next_file(self) -> File | None:
         """The file for one more reader: a fresh one, else the one that has most left. A fresh one
         of unknown size is to be opened by that reader."""
         if self.fresh:
-            file = self.fresh.popleft()
+            file = self.fresh.pop()
             if file.entries is None:
-                self._count(-1, file)
+                self._count_unknown(-1)
             else:
                 self._start(file)
             return file
@@ -116,20 +120,18 @@ class StorageNode:
                 return file
         return None
 
-    def take_fresh(self, most: int, is_wanted: Callable[[File], bool]) -> list[File]:
-        """Takes out up to `most` files of which no entry was handed out, as far as they are
-        wanted. Those of unknown size count as left no more."""
-        fresh, taken = self.fresh, list[File]()
-        while fresh and len(taken) < most and is_wanted(fresh[0]):
-            taken.append(fresh.popleft())
-        self._count(-1, *[file for file in taken if file.entries is None])
+    def take_fresh(self, most: int, largest: int) -> Sequence[int]:
+        """Takes out up to `most` files of which no entry was handed out, none of which is known to
+        have more entries than `largest`. They count as left no more."""
+        taken = self.fresh.take(most, largest)
+        self._count(-1, taken)
         return taken
 
-    def put_back(self, file: File) -> None:
-        """Adds a file again, before all others, of which no entry was handed out."""
-        if file.entries is None or file.left:
-            self._count(1, file)
-            self.fresh.appendleft(file)
+    def put_back(self, numbers: range) -> None:
+        """Adds files again, before all others, of which no entry was handed out."""
+        for piece in reversed([*self.files.pieces(numbers)]):
+            self._count(1, _numbers(piece))
+            self.fresh.put_back(piece)
 
     def take(self, file: File, stop: int) -> tuple[int, int]:
         """Hands out the file's entries up to `stop`. Returns the range."""
@@ -161,16 +163,22 @@ class StorageNode:
     def _start(self, file: File) -> None:
         heappush(self.started, (-file.left, file.number, file))
 
-    def _count(self, sign: int, *files: File) -> None:
-        known = [file.left for file in files if file.entries is not None]
-        unknown = sign * (len(files) - len(known))
-        self.left.unknown += unknown
-        self.total.unknown += unknown
-        self._count_entries(sign * sum(known))
+    def _count(self, sign: int, numbers: Sequence[int]) -> None:
+        unknown, entries = self.files.left(numbers)
+        self._count_unknown(sign * unknown)
+        self._count_entries(sign * entries)
+
+    def _count_unknown(self, more: int) -> None:
+        self.left.unknown += more
+        self.total.unknown += more
 
     def _count_entries(self, more: int) -> None:
         self.left.entries += more
         self.total.entries += more
+
+
+def _numbers(piece: range | File) -> range:
+    return piece if isinstance(piece, range) else range(piece.number, piece.number + 1)
 
 
 _PREFERENCE = 1.2
@@ -186,23 +194,24 @@ _WORTH_A_MOVE = 5.0
 class StorageNodes:
     """The nodes, and the choice among them."""
 
-    def __init__(
-        self, files: Sequence[File], names: Sequence[str | None], max_foreign: int | None
-    ) -> None:
-        """`names`: each file's node. At most `max_foreign` workers of other hosts read from a node
-        at once; workers of its own host always may."""
+    def __init__(self, files: Files, names: Sequence[str | None], max_foreign: int | None) -> None:
+        """`names`: each file's node; nothing: all files lie on one. At most `max_foreign` workers
+        of other hosts read from a node at once; workers of its own host always may."""
+        self._files = files
         self._max_foreign = max_foreign
         self._nodes: list[StorageNode] = []
         self._by_host: dict[str, list[StorageNode]] = {}
         self._of: list[StorageNode] = []  # by file
         self.left = Left()
         """What all nodes have left."""
-        self.opening: set[File] = set()  # of unknown size: workers open them, by an order or ahead
+        self.opening: set[int] = set()
+        """The numbers of files of unknown size that workers open, by an order or ahead."""
         self._named: dict[str | None, StorageNode] = {}
-        for name, group in groupby(zip(names, files, strict=True), itemgetter(0)):
-            together, node = [file for _, file in group], self._node(name)
+        for name, together in _runs(names) if names else [(None, range(len(files)))]:
+            node = self._node(name)
             self._of += [node] * len(together)
-            node.add(*together)
+            for piece in files.pieces(together):
+                node.add(piece)
         self._mean = 1.0  # expected entries of a file of unknown size
         self._rate: float | None = None  # of all readers, for nodes without readers so far
         self._heap: list[tuple[float, int, int]] = []
@@ -213,29 +222,31 @@ class StorageNodes:
     def _node(self, name: str | None) -> StorageNode:
         node = self._named.get(name)
         if node is None:
-            node = StorageNode(len(self._nodes), host_of(name), self.left)
+            fresh = FreshFiles(self._files)
+            node = StorageNode(len(self._nodes), host_of(name), self.left, self._files, fresh)
             self._named[name] = node
             self._nodes.append(node)
             if node.host is not None:
                 self._by_host.setdefault(node.host, []).append(node)
         return node
 
-    def locate(self, names: Mapping[File, str]) -> None:
+    def locate(self, names: Mapping[int, str]) -> None:
         """Puts files on the nodes with these names. No worker may be reading one of them."""
-        fresh: set[File] = set()
-        started: set[File] = set()
+        fresh: set[int] = set()
+        started: dict[int, File] = {}
         for node in self._nodes:
             untouched, touched = node.withdraw(names)
             fresh.update(untouched)
-            started.update(touched)
-        for file in sorted(names, key=lambda file: file.number):
-            old, node = self._of[file.number], self._node(names[file])
-            self._of[file.number] = node
-            if file in fresh:
-                node.add(file)
-            elif file in started:
-                node.add_started(file)
-            elif file in self.opening:
+            started |= {file.number: file for file in touched}
+        for number in sorted(names):
+            old, node = self._of[number], self._node(names[number])
+            self._of[number] = node
+            if number in fresh:
+                for piece in self._files.pieces(range(number, number + 1)):
+                    node.add(piece)
+            elif number in started:
+                node.add_started(started[number])
+            elif number in self.opening:
                 old.opening -= 1
                 node.opening += 1
         self._weigh_all()
@@ -244,9 +255,10 @@ class StorageNodes:
         """The host of the file's node, if it is known."""
         return self._of[file.number].host
 
-    def fresh_unknown(self) -> list[File]:
-        """Files of unknown size that no worker has tried to open."""
-        return [f for node in self._nodes for f in node.fresh if f.entries is None]
+    def fresh_unknown(self) -> set[int]:
+        """The numbers of files of unknown size that no worker has tried to open."""
+        fresh = [number for node in self._nodes for number in node.fresh]
+        return set(fresh).difference(self._files.known(fresh))
 
     def pick(self, worker: WorkerState, mean: float) -> File | None:
         """A file for the worker: it has entries left or has to be opened. None if there is no such
@@ -290,36 +302,41 @@ class StorageNodes:
         """Hands out the file's entries up to `stop`. Returns the range."""
         return self._of[file.number].take(file, stop)
 
-    def take_fresh(self, beside: File, most: int, is_wanted: Callable[[File], bool]) -> list[File]:
+    def take_fresh(self, beside: File, most: int, largest: int) -> Sequence[int]:
         """Takes out up to `most` files, of which no entry was handed out, on the node of another
-        one, as far as they are wanted."""
-        return self._of[beside.number].take_fresh(most, is_wanted)
+        one. None is known to have more entries than `largest`."""
+        return self._of[beside.number].take_fresh(most, largest)
 
-    def put_back(self, files: Sequence[File]) -> None:
+    def put_back(self, files: Sequence[int]) -> None:
         """Puts files back, before all others, of which no entry was handed out."""
-        for file in reversed(files):
-            self._of[file.number].put_back(file)
-        for number in {self._of[file.number].number for file in files}:
+        touched = set()
+        for number, numbers in _runs([self._of[file].number for file in files]):
+            several = files[numbers.start : numbers.stop]
+            runs = [several] if isinstance(several, range) else _ascending(several)
+            for run in reversed(runs):
+                self._nodes[number].put_back(run)
+            touched.add(number)
+        for number in touched:
             self._place(self._nodes[number])
 
     def fresh(self, beside: File) -> int:
         """The number of files on the node of another one of which no entry was handed out."""
         return len(self._of[beside.number].fresh)
 
-    def begin_opening(self, *files: File) -> None:
-        """Notes that a worker opens files of one node, whose sizes are unknown. What they have is
-        left still."""
+    def begin_opening(self, *files: int) -> None:
+        """Notes that a worker opens files of one node, by their numbers, whose sizes are unknown.
+        What they have is left still."""
         if files:
             self.opening.update(files)
-            node = self._of[files[0].number]
+            node = self._of[files[0]]
             node.opening += len(files)
             self._place(node)
 
-    def end_opening(self, *files: File) -> None:
-        """Notes that files of one node are open, or that they cannot be opened."""
-        if files:
-            self.opening.difference_update(files)
-            self._of[files[0].number].opening -= len(files)
+    def end_opening(self, *files: int) -> None:
+        """Notes that files are open, by their numbers, or that they cannot be opened."""
+        self.opening.difference_update(files)
+        for number, numbers in _runs([self._of[file].number for file in files]):
+            self._nodes[number].opening -= len(numbers)
 
     def opened(self, file: File) -> None:
         """Notes that the file's size has become known."""
@@ -403,3 +420,23 @@ class StorageNodes:
 
     def _weight(self, node: StorageNode, without: float = 0.0) -> float:
         return node.seconds(self._mean, self._rate or 1.0, without)
+
+
+def _runs(names: Sequence[_Name]) -> Iterator[tuple[_Name, range]]:
+    """Each name with the places that follow one another and have it."""
+    start = 0
+    for name, group in groupby(names):
+        stop = start + sum(1 for _ in group)
+        yield name, range(start, stop)
+        start = stop
+
+
+def _ascending(numbers: Sequence[int]) -> list[range]:
+    """The numbers in their order, those that follow one another as one range."""
+    runs: list[range] = []
+    for number in numbers:
+        if runs and runs[-1].stop == number:
+            runs[-1] = range(runs[-1].start, number + 1)
+        else:
+            runs.append(range(number, number + 1))
+    return runs

@@ -49,9 +49,10 @@ def _wrong(state: State) -> Iterator[str]:
         yield f"leaving workers are {state.leaving}"
     if state.tainted != {n for n, worker in workers.items() if worker.tainted}:
         yield f"tainted workers are {state.tainted}"
-    opening = {worker.file for worker in workers.values() if worker.opening}
-    beside = (file for w in workers.values() for file in (*w.coming, *w.files))
-    opening |= {file for file in beside if file.entries is None}
+    opening = {w.file.number for w in workers.values() if w.opening and w.file is not None}
+    opening |= {f.number for w in workers.values() for f in w.coming if f.entries is None}
+    for worker in workers.values():
+        opening |= set(worker.files).difference(state.files.known(worker.files))
     if state.nodes.opening != opening:
         yield f"{len(state.nodes.opening)} files are said to be being opened, not {len(opening)}"
     yield from _wrong_promises(state)
@@ -106,11 +107,11 @@ def _wrong_sums(state: State) -> Iterator[str]:
 
 def _wrong_cover(state: State, number: int, entries: int) -> Iterator[str]:
     """Whether an entry of the file is in no place or in two."""
-    file = state.files[number]
+    file = state.files.peek(number)
     spans: list[Range] = [(start, stop or 0) for start, stop in file.gaps()]
     spans += [(a.start, a.stop) for a in state.again.waiting if a.file == number and a.stop]
     spans += state.ledger.spans(number)
-    spans += [(0, entries) for worker in state.workers.values() if file in worker.files]
+    spans += [(0, entries) for worker in state.workers.values() if number in worker.files]
     end = 0
     for start, stop in sorted(spans):
         if start != end:
@@ -198,7 +199,7 @@ class View(Outcome):
         if packet is not None:
             return "packet", packet.number
         if there is not None and there.files:
-            return "file", there.files[0].number
+            return "file", there.files[0]
         if there is None or not there.opening or there.file is None:
             return None
         return "file", there.file.number
@@ -214,9 +215,9 @@ class View(Outcome):
         packets += ledger.reserved.get(worker, ())
         files = list(there.files)
         if there.opening and there.file is not None:
-            files.append(there.file)
+            files.append(there.file.number)
         return [(each.file, each.start, each.stop) for each in packets] + [
-            (file.number, 0, None) for file in files
+            (file, 0, None) for file in files
         ]
 
     @property
@@ -257,7 +258,7 @@ class View(Outcome):
 
     def sizes(self) -> dict[int, int]:
         """The entries of the files that were opened."""
-        return {f.number: f.entries for f in self._state.files if f.entries is not None}
+        return self._state.files.entries()
 
     def uncommitted(self, event: Committed | Collected) -> list[Packet]:
         """The packets whose entries will be in the result, or in a merger's partial, by this

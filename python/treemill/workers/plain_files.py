@@ -82,7 +82,7 @@ class PlainFiles:
         if not self.applies or self._has_own_names(spans[0][0]):
             return None
         chain = self._chain
-        constants = self._constants([file for file, *_ in spans])
+        constants = self._constants(spans)
         if constants is not None:
             spans = spans[: len(constants)]
         pieces, files = [], []
@@ -102,22 +102,23 @@ class PlainFiles:
         """How many of the first `count` files, which the core has run, are what a list of files has
         seen of them, and of those that were joined to each, `friends`, what the pass has seen, up
         to the first that is not."""
-        count = self._chain.trees.verified([file for file, *_ in parts.spans[:count]])
+        if self._chain.trees.is_listed:
+            count = self._chain.trees.verified([file for file, *_ in parts.spans[:count]])
         for number, (seen, files) in enumerate(zip(friends[:count], parts.friends, strict=False)):
             for (trees, file), (state, uuid) in zip(files, seen, strict=True):
                 if not trees.saw_one(file, state, uuid):
                     return number
         return count
 
-    def _constants(self, files: Sequence[int]) -> list[list[tuple[str, Constant]]] | None:
-        """The constants of these files that the query needs, with their names; None if it needs
-        none. Ends before the first file of which they cannot be had."""
+    def _constants(self, spans: Sequence[Span]) -> list[list[tuple[str, Constant]]] | None:
+        """The constants that the query needs of the files of these parts, with their names; None if
+        it needs none. Ends before the first file of which they cannot be had."""
         chain, words = self._chain, self._words
         if not (chain.constants.are_there and chain.constant_names & words):
             return None
         found: list[list[tuple[str, Constant]]] = []
         with suppress(TreemillError):
-            for file in files:
+            for file, *_ in spans:
                 found.append([*chain.constants.among(file, words).items()])
         return found
 

@@ -190,7 +190,7 @@ def test_no_worker_is_left():
 
 def test_logs_tell_of_files_that_are_tried_again_and_of_lost_workers(caplog):
     caplog.set_level("DEBUG", "treemill")
-    packetizer = Packetizer([FileSize(None)], sizing=Sizing(first=50))
+    packetizer = Packetizer([None], sizing=Sizing(first=50))
     leads = Coordinator(packetizer, 2, Clock(), log=log_of("0123"))
     orders = leads.handle(WorkerJoined(0))
     assert any(isinstance(each, OpenFile) for each in orders)

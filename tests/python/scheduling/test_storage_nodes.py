@@ -1,8 +1,9 @@
 """Which file a worker gets next: its own node's, then those of the node that is farthest behind."""
 
 import pytest
-from treemill.scheduling import node_of
-from treemill.scheduling.entities import File, WorkerState
+from treemill.scheduling import FileSize, node_of
+from treemill.scheduling.entities import WorkerState
+from treemill.scheduling.file_table import Files
 from treemill.scheduling.storage_nodes import Left, StorageNodes, host_of
 
 
@@ -22,7 +23,7 @@ def test_names(url, node, host):
 
 
 def made(entries, names, max_foreign=None):
-    files = [File(i, n) for i, n in enumerate(entries)]
+    files = Files([None if n is None else FileSize(n) for n in entries])
     return files, StorageNodes(files, names, max_foreign)
 
 
@@ -91,7 +92,7 @@ def test_files_that_are_located_are_read_on_their_hosts():
     files, nodes = made([100, 100, None, 200], ["x://redirector/"] * 4)
     assert nodes.pick(WorkerState(0), 100.0) is files[0], "to be opened ahead"
     nodes.take(files[0], 10)
-    nodes.locate(dict(zip(files, ["x://a/", "x://a/", "x://b/", "x://b/"], strict=True)))
+    nodes.locate(dict(enumerate(["x://a/", "x://a/", "x://b/", "x://b/"])))
     assert nodes.left == Left(390, 1)
     assert [nodes.host(file) for file in files] == ["a", "a", "b", "b"]
     assert give(nodes, WorkerState(1, "b")) == 2
@@ -102,9 +103,9 @@ def test_files_that_are_located_are_read_on_their_hosts():
 def test_what_is_being_opened_is_left_still():
     files, nodes = made([None] * 4, ["x://a/", "x://a/", "x://b/", "x://b/"])
     assert nodes.pick(WorkerState(0, "a"), 1.0) is files[0]
-    nodes.begin_opening(files[0])
+    nodes.begin_opening(0)
     assert nodes.pick(WorkerState(0, "a"), 1.0) is files[1], "no node is behind"
-    nodes.end_opening(files[0])
+    nodes.end_opening(0)
     assert nodes.pick(WorkerState(0, "a"), 1.0) is files[2], "it could not be opened"
 
 
