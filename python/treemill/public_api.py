@@ -29,6 +29,8 @@ _Class = TypeVar("_Class", bound=type)
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
+_DEEPEST = 300
+"""So deep arguments are not: Python's own limit is some thousand calls, several for each level."""
 _FULL = "(TREEMILL_TRACEBACK=full in the environment shows the whole traceback)"
 
 
@@ -52,12 +54,31 @@ def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
             if unknown is None:
                 raise
             raise unknown from None
+        except RecursionError:
+            if not _is_endless((args, kwargs)):
+                raise
+            raise QueryError(
+                f"an argument of {function.__name__}() has lists or mappings that are in one "
+                "another too deeply, or in themselves"
+            ) from None
 
     # The one frame that is left has no lines to show.
     wrapper: object = shortened
     assert isinstance(wrapper, FunctionType)
     wrapper.__code__ = wrapper.__code__.replace(co_filename="<treemill>")
     return shortened
+
+
+def _is_endless(container: Iterable[object]) -> bool:
+    """True if lists, tuples and mappings are in one another more than some hundred times."""
+    level: list[Iterable[object]] = [container]
+    for _ in range(_DEEPEST):
+        items = (list(each.values()) if isinstance(each, Mapping) else each for each in level)
+        inner = {id(item): item for each in items for item in each}  # each once: of one it is many
+        level = [item for item in inner.values() if isinstance(item, (list, tuple, Mapping))]
+        if not level:
+            return False
+    return True
 
 
 def _name_variable(error: TreemillError) -> None:

@@ -323,6 +323,47 @@ def test_a_list_has_so_many_lines(tmp_path, monkeypatch):
         expand(f"@{tmp_path}/l.txt")
 
 
+def in_itself():
+    endless, mapping = [], {}
+    endless.append(endless)
+    mapping["a"] = mapping
+    deep = []
+    for _ in range(5000):
+        deep = [deep]
+    return [endless, mapping, deep]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_arguments_that_have_themselves_in_them(tmp_path, number):
+    odd = in_itself()[number]
+    for call in (
+        tm.run,
+        tm.dataset,
+        tm.fileset,
+        lambda x: tm.save(x, tmp_path / "a.json"),
+        lambda x: tm.save({"a": x}, tmp_path / "a.root"),
+        lambda x: tm.templates(x, tmp_path / "a.root", name="{a}/{b}"),
+    ):
+        with pytest.raises(TreemillError):
+            call(odd)
+
+
+def test_recursion_of_users_is_theirs():
+    """What treemill calls of them, and it is not about an argument."""
+
+    def forever(x):
+        return forever(x)
+
+    class Endless(dict):
+        def __iter__(self):
+            return forever(self)
+
+        items = keys = values = __iter__
+
+    with pytest.raises(RecursionError):
+        tm.run(Endless(a=1))
+
+
 def test_three_types_of_which_two_do_not_go_together(core, tmp_path):
     files = [
         write(tmp_path / f"{kind}.root", "t", x=np.arange(3).astype(kind))
