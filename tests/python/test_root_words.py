@@ -27,6 +27,14 @@ def test_the_error_names_a_method_that_there_is(events, name):
     assert any(hasattr(events, word) or hasattr(tm, word) for word in words), hint
 
 
+@pytest.mark.parametrize("name", ["GetValue", "GetPtr", "Draw"])
+def test_the_error_names_what_results_are_called(events, name):
+    booking = events.count()
+    with pytest.raises(AttributeError, match=r"called value|tm\.plot"):
+        getattr(booking, name)
+    assert name not in dir(booking)
+
+
 def test_the_advice_works(events):
     assert events.hist("MET_pt", bins=(100, 0, 200)).value.sum(flow=True) == 10
     assert events.profile("MET_pt", sample="nMuon", bins=(5, 0, 5)).value.sum(flow=True).count == 10

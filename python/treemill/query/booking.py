@@ -35,23 +35,30 @@ _NAMES = (
     *("to_latex", "to_list", "to_numpy", "tolist", "values", "variances", "view", "items", "keys"),
     *("cumulative", "map", "nominal"),
 )
-OF_VALUES = {name: f"the result has it: .value.{name}" for name in _NAMES} | dict.fromkeys(
-    (
-        *(
-            "[]",
-            "bool",
-            "in",
-            "iteration",
-            "float()",
-            "int()",
-            "complex()",
-            "len()",
-            "round()",
-            "abs()",
+OF_VALUES = (
+    {name: f"the result has it: .value.{name}" for name in _NAMES}
+    | dict.fromkeys(
+        (
+            *(
+                "[]",
+                "bool",
+                "in",
+                "iteration",
+                "float()",
+                "int()",
+                "complex()",
+                "len()",
+                "round()",
+                "abs()",
+            ),
+            *("+", "-", "*", "/", "//", "%", "**", "- before it", "<", "<=", ">", ">="),
         ),
-        *("+", "-", "*", "/", "//", "%", "**", "- before it", "<", "<=", ">", ">="),
-    ),
-    "the result is its .value",
+        "the result is its .value",
+    )
+    | {
+        **dict.fromkeys(("GetValue", "GetPtr"), "it is called value"),
+        "Draw": "tm.plot(booking) draws its result",
+    }
 )
 """What to write for what results have and bookings do not; signs are operators."""
 
