@@ -50,6 +50,9 @@ _TOKENS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_PYTHON = re.compile(r"(?:[\w +*/%<>=]|-(?!>)|\.(?![^\W\d]))*+", re.ASCII)
+"""A text that has no token that could be rewritten: names, numbers and operators."""
+
 # Signs of other languages, and what to write here.
 _FOREIGN = {
     "$": "names with $ are TTree::Draw's; write sum(x), len(x), min(x) or max(x), and the name of "
@@ -94,6 +97,8 @@ def rewrite(text: str, dialect: Dialect = LANGUAGE) -> Rewritten:
     language's. In a dialect of TTreeFormula's, `^` is the power, and `&` and `|` bind as loosely as
     C's. Raises QueryError for brackets that are nested too deeply and for signs that the language
     does not have."""
+    if _PYTHON.fullmatch(text):
+        return Rewritten(text, frozenset(), {}, None)
     pieces = [_checked(text, piece) for piece in _nested(text, _pieces(text))]
     kinds = {piece.kind for piece in pieces}
     names = {p.text.strip(): _name_at(text, p.at) for p in pieces if p.kind == "quoted"}

@@ -65,11 +65,11 @@ def _named(tree: Tree, keys: Mapping[str, str]) -> Iterator[str]:
     pending: list[Json] = [tree]
     while pending:
         each = pending.pop()
-        if isinstance(each, Mapping):
-            key = keys.get(str(each.get("kind")))
+        if isinstance(each, dict):  # a mapping of any kind would be asked for in ten times the time
+            key = keys.get(each.get("kind", ""))
             if key is not None:
                 yield str(each[key])
-            pending += each.values()
+            pending += [part for part in each.values() if isinstance(part, (dict, list))]
         elif isinstance(each, list):
             pending += each
 

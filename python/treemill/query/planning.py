@@ -96,9 +96,9 @@ class Specification:
     def text(self) -> str:
         """Gives the form that the core reads."""
         known: dict[int, str] = {}
-        steps = ", ".join([_text(step, known) for step in self.steps])
+        steps = json.dumps(self.steps)
         bookings = ", ".join([_text(booking, known) for booking in self.bookings])
-        text = f'{{"version": {_VERSION}, "steps": [{steps}], "bookings": [{bookings}]'
+        text = f'{{"version": {_VERSION}, "steps": {steps}, "bookings": [{bookings}]'
         return (
             f'{text}, "relations": {json.dumps(self.relations)}}}'
             if self.relations
@@ -145,19 +145,16 @@ class Specification:
         )
 
 
-def _text(item: NumberedStep | PlacedBooking, known: dict[int, str]) -> str:
-    """Returns the same as `json.dumps`. `known`: texts of what items have in common, by the
-    identity of the objects. An action or a result stands in an item for each variation."""
-    parts = []
-    for key, value in item.items():
-        if isinstance(value, Mapping):
-            text = known.get(id(value))
-            if text is None:
-                text = known[id(value)] = json.dumps(value)
-        else:
-            text = json.dumps(value)
-        parts.append(f'"{key}": {text}')
-    return f"{{{', '.join(parts)}}}"
+def _text(booking: PlacedBooking, known: dict[int, str]) -> str:
+    """Returns the same as `json.dumps`. `known`: texts of results, by the identity of the objects:
+    a result stands in a booking for each variation, and may have axes of many edges."""
+    result = booking["result"]
+    text = known.get(id(result))
+    if text is None:
+        text = known[id(result)] = json.dumps(result)
+    at = "null" if booking["at"] is None else booking["at"]
+    varied = f', "variation": {json.dumps(booking["variation"])}' if "variation" in booking else ""
+    return f'{{"at": {at}, "result": {text}{varied}}}'
 
 
 NOMINAL = "nominal"
