@@ -265,8 +265,9 @@ def test_the_trace_of_hostile_names_is_text(page, tmp_path):
 class Board:
     """One query of workers on hosts with these names."""
 
-    def __init__(self, hosts, node):
-        sums = {"packets": 3, "entries": 600, "seconds": 1.5, "cpu": 1.0, "bytes_read": 2e6}
+    def __init__(self, hosts, node, seconds=1.5):
+        """`seconds`: of all packets of a worker."""
+        sums = {"packets": 3, "entries": 600, "seconds": seconds, "cpu": 1.0, "bytes_read": 2e6}
         done = {
             number: WorkerCounters(host, {**sums, "packets": 3 + number}, {"cpu": {20: 3}})
             for number, host in enumerate(hosts)
@@ -338,6 +339,35 @@ def test_marks_of_an_axis_are_as_far_apart_as_they_say(serve, page):
     page.locator("#worker-rows tr").first.wait_for()
     said = page.evaluate("() => [0, 0.75, 1.5, 2.25, 3].map(fine)")
     assert said == ["0", "0.75", "1.5", "2.25", "3"]
+    assert page.evaluate("() => [0.00005, 0.0005, 0.005].map(fine)") == [
+        "0.00005",
+        "0.0005",
+        "0.005",
+    ]
+
+
+def test_the_marks_of_an_axis_are_in_one_unit(serve, page):
+    page.goto(serve(Board(["a"], "node")))
+    page.locator("#worker-rows tr").first.wait_for()
+
+    def ticks(*values):
+        return page.evaluate("(values) => ticks(values)", list(values))
+
+    assert ticks(0, 500_000, 1_000_000, 1_500_000) == ["0", "0.5M", "1M", "1.5M"]
+    assert ticks(800, 1000, 1200) == ["800", "1000", "1200"]
+    assert ticks(-20_000, 0, 20_000) == ["-20k", "0", "20k"]
+    assert ticks(0, 0.1 + 0.2) == ["0", "0.3"]
+    assert ticks(None, 5) == ["", "5"]
+
+
+def test_what_is_drawn_has_a_name_and_a_tail_is_longer_than_packets_are(serve, page):
+    """While a query has no histogram of its own, one of its workers' is drawn."""
+    page.goto(serve(Board(["a", "b", "c"], "node", seconds=7.0)))
+    page.locator("#worker-rows tr").first.wait_for()
+    assert page.locator("#histogram canvas").count() == 1
+    assert page.locator("#histograms").input_value() == "bytes_read_per_worker"
+    assert page.get_by_text("tail", exact=True).count() == 0
+    assert page.evaluate("() => tinted.get('workers')") is None
 
 
 def test_a_session_that_has_ended_is_said(page, events):

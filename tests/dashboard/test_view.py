@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.monitoring.dashboard_page import MOST_BINS, Samples, detail, figure
+from treemill.monitoring.dashboard_page import (
+    LOOK_EVERY,
+    MOST_BINS,
+    Samples,
+    Screen,
+    detail,
+    figure,
+)
 from treemill.monitoring.progress import Progress
 
 
@@ -56,6 +63,35 @@ def test_rates_are_spread_over_the_time_of_a_packet(pause, words, workers):
     assert rates.min() > 0, "no saw-teeth"
     assert rates == pytest.approx(100 * workers / pause, rel=every / pause + 0.05)
     assert np.ptp(samples.series()["events"]) > 100 * workers / pause
+
+
+class Told:
+    """One query that is not counted by worker. Its workers tell of it now and then."""
+
+    id = title = "query"
+    done = traced = False
+    feedback = None
+    report = SimpleNamespace(measured=None, entries=0, workers=1, missing=[])
+
+    def named(self):
+        return "a session"
+
+    def accounts(self):
+        return [self]
+
+    def live(self, name):
+        return None
+
+
+def test_how_often_workers_tell_makes_no_saw_teeth():
+    board = Told()
+    screen = Screen(board)
+    for at in range(200):
+        now = at * LOOK_EVERY
+        board.progress = progress(now, 1000 * int(now / 0.4))
+        screen.look()
+    rates = np.array(screen.state({})["chosen"]["series"]["events"])
+    assert rates[4:] == pytest.approx(2500.0, rel=0.25)
 
 
 def test_a_start_without_a_word_has_no_rate():

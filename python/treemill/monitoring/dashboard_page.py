@@ -413,14 +413,21 @@ def work(account: KeptAccount, measured: WorkerHistograms | None) -> dict[str, o
     began = max(progress.seconds - progress.pass_seconds, 0.0)
     active = activity(counts, began)
     ended = began + counts.seconds
+    tail = None if active.tail is None else ended - active.tail
+    if not done and tail is not None and tail < _TAIL_PACKETS * _packet_seconds(counts):
+        tail = None  # now and then fewer have a packet, by chance
     return {
         "edges": active.edges,
         "active": active.values,
         "now": 0.0 if done else active.now,
-        "tail": None if active.tail is None else ended - active.tail,
+        "tail": tail,
         "overview": [_if_any(figure(name, measured.histogram(name))) for name in OVERVIEW],
         "table": table(counts),
     }
+
+
+_TAIL_PACKETS = 2
+"""As long as so many packets the tail of a query that runs must be."""
 
 
 def _if_any(figure: dict[str, object] | None) -> dict[str, object] | None:
@@ -451,6 +458,9 @@ def _counters(account: KeptAccount) -> list[tuple[str, str]]:
 
 LOOK_EVERY = 0.25
 """Seconds between calls of `look`, about."""
+_RATE_SECONDS = 1.0
+"""Seconds over which rates are averages, at least. A look at what workers tell a few times a second
+sees a packet more or less, by chance."""
 _LONGEST_MERGE = 0.5
 """Seconds that a question waits for the values so far."""
 
@@ -482,10 +492,12 @@ class Screen:
         accounts = list(self._board.accounts())
         asked = [each for each in accounts if each.id == options.get("query")]
         chosen = (asked or accounts[-1:])[:1]
+        # First what may wait for values: the list is to be of the same moment.
+        whole = self._detail(chosen[0], options.get("histogram")) if chosen else None
         return {
             "session": self._board.named(),
             "queries": [line(each) for each in accounts],
-            "chosen": self._detail(chosen[0], options.get("histogram")) if chosen else None,
+            "chosen": whole,
         }
 
     def metrics(self) -> str:
@@ -496,9 +508,9 @@ class Screen:
     @staticmethod
     def _besides(measured: WorkerHistograms) -> dict[str, object] | None:
         """The first histogram of what workers do that has something and is not in the overview."""
-        others = (measured.histogram(name) for name in HISTOGRAMS if name not in OVERVIEW)
-        first = next((each for each in others if each.values().any()), None)
-        return None if first is None else figure(first.name, first)
+        others = ((name, measured.histogram(name)) for name in HISTOGRAMS if name not in OVERVIEW)
+        first = next((each for each in others if each[1].values().any()), None)
+        return None if first is None else figure(*first)
 
     def _detail(self, account: KeptAccount, wanted: str | None) -> dict[str, object]:
         live = self._board.live(account.id)
@@ -522,7 +534,7 @@ class Screen:
         with self._lock:
             samples = self._samples.get(account.id)
             packet = 0.0 if measured is None else _packet_seconds(measured.counts)
-            series = (samples or Samples()).series(packet)
+            series = (samples or Samples()).series(max(packet, _RATE_SECONDS))
         page = detail(account, series, names, drawn, live is not None)
         return page | {"work": work(account, measured)}
 

@@ -18,7 +18,12 @@ function short(value) {
   const [size, unit] = UNITS.find(([least]) => Math.abs(value) >= least) || [1, ""];
   return `${+(value / size).toPrecision(3)}${unit && " " + unit}`;
 }
-const ticks = (values) => values.map((value) => (value === null ? "" : short(value).replace(" ", "")));
+// The marks of an axis are all in one unit: that of the largest one.
+function ticks(values) {
+  const most = Math.max(...values.map((value) => Math.abs(value ?? 0)));
+  const [size, unit] = most < 10_000 ? [1, ""] : UNITS.find(([least]) => most >= least);
+  return values.map((value) => (value === null ? "" : `${+(value / size).toPrecision(6)}${value ? unit : ""}`));
+}
 function lasting(seconds) {
   if (seconds < 0.9995) return `${Math.round(1000 * seconds)} ms`;
   if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
@@ -28,7 +33,7 @@ function lasting(seconds) {
 function fine(value) {
   const size = Math.abs(value);
   if (size >= 1000) return short(value).replace(" ", "");
-  return value !== 0 && size < 0.001 ? value.toExponential(0) : `${+value.toPrecision(size < 1 ? 2 : 3)}`;
+  return value !== 0 && size < 0.00001 ? value.toExponential(0) : `${+value.toPrecision(size < 1 ? 2 : 3)}`;
 }
 
 // A plot is made once and then gets new data, but for a new size or another look.

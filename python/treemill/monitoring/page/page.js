@@ -46,7 +46,7 @@ function numbers(query) {
     ["events/s", short(query.eventsPerSecond)],
     ["MB/s read", short(query.megabytesPerSecond)],
     ["workers", whole(query.workers)],
-    ...(work && !query.done ? [["at work", short(work.now)]] : []),
+    ...(work && !query.done ? [["at work", whole(work.now)]] : []),
     ["time", lasting(query.seconds)],
     ...(work && work.tail !== null ? [["tail", lasting(work.tail)]] : []),
     ...query.counters,
