@@ -3,6 +3,8 @@ turn beside a long one, and the operator's file says who may have what.
 """
 
 import contextlib
+import os
+import signal
 
 import dask
 import pytest
@@ -15,7 +17,7 @@ from tests.raising import raises
 from tests.waiting import until
 
 from .processes import Processes, scheduler_state
-from .queries import again, check, slow
+from .queries import again, at_work, check, slow
 
 
 def counting(folder, seconds):
@@ -89,6 +91,23 @@ def test_the_operator_says_who_may_have_what(tmp_path, events):
             (seen / "hurry").touch()
             check(events, query.result(120))
     assert (turns, limits) == (1, [2_000_000_000])
+
+
+def test_a_user_with_one_process_goes_on_in_another_if_it_dies(tmp_path, events):
+    (tmp_path / "treemill.toml").write_text('[users."*"]\nprocesses = 1\n')
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    with Processes(tmp_path) as processes:
+        processes.add(2, 2)
+        with tm.connect(processes.address) as session:
+            session._pool._client.wait_for_workers(2, timeout=60)
+            query = session.submit(slow(seen, 1e-2), events)
+            until(lambda: at_work(seen), "it is at work")
+            (pid,) = at_work(seen)
+            os.kill(pid, signal.SIGKILL)
+            until(lambda: len(at_work(seen)) == 2, "the other process is at work")
+            (seen / "hurry").touch()
+            check(events, query.result(120))
 
 
 PRELOAD = """

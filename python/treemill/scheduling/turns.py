@@ -16,6 +16,7 @@ Pure: no clock, no thread; the caller gives the time, and carries out what is de
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -49,6 +50,9 @@ class UserRule:
     """Users of a higher priority get all that they want first."""
     threads: int | None = None
     """The most threads at once; None: no limit."""
+    processes: int | None = None
+    """The most processes at once in which the user has threads. One that a query has for itself,
+    because it has to be alone, does not count. None: no limit."""
     queries: int | None = None
     """The most queries at once: later ones wait until an earlier one is done. None: no limit."""
 
@@ -360,6 +364,7 @@ class Turns:
             waited = (query.waiting for query in self._queries.values())
             self._changed.update(process for waiting in waited for process in waiting)
         self._find_homes(now)
+        self._keep_to_processes(now)
         changed, self._changed = self._changed, set()
         for process in sorted(changed & self._processes.keys()):
             self._decide_in(process, now)
@@ -436,7 +441,7 @@ class Turns:
         if limit is not None and share.held - share.coming >= limit:
             return False
         if query.most is None:
-            return True
+            return self._may_be_in(query.user, process)
         held = sum(turn.withdrawn is None for turn in query.turns.values())
         return here.owner is query and held < query.most
 
@@ -445,8 +450,33 @@ class Turns:
         limit = query.user.rule.threads
         if limit is not None and query.user.share.held >= limit:
             return False
+        if here.owner is not query and not self._may_be_in(query.user, process):
+            return False
         coming = sum(turn.to is query for turn in here.turns.values())
         return coming < len(query.waiting[process])
+
+    def _may_be_in(self, user: _User, process: str) -> bool:
+        """Whether a query of the user may have a turn in the process."""
+        most = user.rule.processes
+        if most is None:
+            return True
+        there = {turn.process for turn in _shared(user)}
+        for turn in self._withdrawn:
+            if turn.to is not None and turn.to.user is user and turn.to.most is None:
+                there.add(turn.process)
+        return process in there or len(there) < most
+
+    def _keep_to_processes(self, now: float) -> None:
+        """Takes back what users have in too many processes: a query of theirs was alone in one."""
+        for user in self._users.values():
+            most = user.rule.processes
+            if most is None:
+                continue
+            turns = Counter(turn.process for turn in _shared(user))
+            beyond = {process for process, _ in turns.most_common()[most:]}
+            for turn in list(_shared(user)) if beyond else ():
+                if turn.process in beyond:
+                    self._withdraw(turn, None, now)
 
     def _places(self) -> set[str] | None:
         """The queries that may run now, if there are limits; None: all."""
@@ -598,6 +628,7 @@ class Turns:
     def _withdraw(self, turn: _Turn, to: _Query | None, now: float) -> None:
         turn.withdrawn, turn.to = now, to
         self._withdrawn.add(turn)
+        self._free(turn.query.user)
         for share in turn.query.shares:
             share.withdrawn += 1
         if to is not None:
@@ -622,6 +653,13 @@ class Turns:
             share.turns -= 1
             share.withdrawn -= turn.withdrawn is not None
         self._changed.add(turn.process)
+        self._free(query.user)
+
+    def _free(self, user: _User) -> None:
+        """The user has one turn less, and may have one elsewhere if there is a limit."""
+        if user.rule.threads is not None or user.rule.processes is not None:
+            for query in user.queries.values():
+                self._changed.update(query.waiting)
 
     # For tests.
 
@@ -630,6 +668,13 @@ class Turns:
         for name, process in self._processes.items():
             for turn in process.turns.values():
                 yield name, turn.query.name, turn.worker
+
+
+def _shared(user: _User) -> Iterator[_Turn]:
+    """The turns that the user has and keeps, but those of queries that are alone."""
+    for query in user.queries.values():
+        if query.most is None:
+            yield from (turn for turn in query.turns.values() if turn.withdrawn is None)
 
 
 def _has_part(query: _Query) -> bool:

@@ -107,11 +107,12 @@ class Cluster:
         if query.name not in self.queries:
             return
         if (query.name, worker) not in self.places:  # it is lost
-            query.left += seconds
+            wanted, query.left = query.wants_workers, query.left + seconds
             for idle in sorted(query.idle):
                 if (query.name, idle) not in self.withdrawn:
                     self.feed(query, idle)
-            self.turns.wants_again(query.name)
+            if not wanted:
+                self.turns.wants_again(query.name)
             self.decide()
             return
         self.had[query.user] += seconds
@@ -133,12 +134,13 @@ class Cluster:
         query.idle.discard(worker)
         self.turns.returned(query.name, worker, self.now)
 
-    def lose(self, process):
-        """A process dies, and another one takes its place."""
+    def lose(self, process, another=True):
+        """A process dies, and another one takes its place, or not."""
         self.turns.remove(process, self.now)
         threads = self.processes[process]
         gone = [who for who, place in self.places.items() if place == process]
-        self.turns.add(process, threads)
+        if another:
+            self.turns.add(process, threads)
         for name, worker in gone:
             del self.places[name, worker]
             query = self.queries.get(name)
@@ -147,6 +149,8 @@ class Cluster:
             self.turns.gone(name, worker, self.now)
             query.idle.discard(worker)
             self.withdrawn.pop((name, worker), None)
+            if not another:
+                continue
             self.number += 1
             self.places[name, self.number] = process
             self.turns.wait(name, process, self.number)
@@ -161,10 +165,6 @@ class Cluster:
             threads = self.processes[process]
             assert len(turns) - late <= threads, "a thread has two turns"
             assert len(turns) <= 2 * threads
-            wanting = {name for name, place in self.places.items() if place == process} and any(
-                q.wants_workers for q in self.queries.values()
-            )
-            del wanting
         for name in [each for each in self.queries if self.turns.is_alone(each)]:
             granted = {
                 process
@@ -172,6 +172,14 @@ class Cluster:
                 if any(who[0] == name and who not in self.withdrawn for who in turns)
             }
             assert len(granted) <= 1, "one that is alone has one process"
+        granted = defaultdict(list)
+        for process, name, worker in self.turns.turns():
+            if (name, worker) not in self.withdrawn and not self.turns.is_alone(name):
+                granted[self.queries[name].user].append(process)
+        for user, places in granted.items():
+            rule = self.turns.rules.of(user)
+            assert rule.threads is None or len(places) <= rule.threads
+            assert rule.processes is None or len(set(places)) <= rule.processes
 
     def run(self, seconds, each=lambda: None):
         end = self.now + seconds
@@ -225,6 +233,29 @@ def test_those_of_a_higher_priority_come_first():
     query = cluster.begin("boss", 400.0)
     cluster.run(103.0)
     assert query.ended is not None
+
+
+def test_a_user_s_queries_share_no_more_processes_than_may_be():
+    rules = Rules(users={"a": UserRule(processes=2)})
+    cluster = Cluster(8, {"p": 2, "q": 2, "r": 2, "s": 2}, rules)
+    mine = [cluster.begin("a", 1e9), cluster.begin("a", 1e9)]
+    cluster.run(60.0)
+    assert [query.at_work for query in mine] == [2, 2]
+    other = cluster.begin("b", 1e9)
+    cluster.run(60.0)
+    assert other.at_work >= 4
+    assert busy(cluster) == 8
+
+
+@pytest.mark.parametrize("rule", [UserRule(processes=1), UserRule(threads=2)])
+def test_a_limited_user_goes_on_elsewhere_if_a_process_dies(rule):
+    cluster = Cluster(9, {"p": 2, "q": 2}, Rules(others=rule))
+    query = cluster.begin("a", 100.0)
+    cluster.run(10.0)
+    (home,) = {process for process, *_ in cluster.turns.turns()}
+    cluster.lose(home, another=False)
+    cluster.run(5.0)
+    assert query.at_work == 2
 
 
 def test_no_more_queries_at_once_than_may_be():
@@ -336,7 +367,11 @@ def test_whatever_happens_all_queries_end_and_no_thread_is_left_without_work(par
         processes = {f"p{i}": chance.choice([1, 2, 4]) for i in range(chance.randrange(1, 5))}
         rules = Rules(
             users={"b": UserRule(weight=2.0, priority=chance.choice([0, 1]))},
-            others=UserRule(threads=chance.choice([None, 2]), queries=chance.choice([None, 2])),
+            others=UserRule(
+                threads=chance.choice([None, 2]),
+                processes=chance.choice([None, 1, 2]),
+                queries=chance.choice([None, 2]),
+            ),
             queries=chance.choice([None, 3]),
         )
         cluster = Cluster(seed, processes, rules)

@@ -26,6 +26,7 @@ _KINDS = {
     "weight": ((int, float), "a number above 0"),
     "priority": (int, "a whole number"),
     "threads": (int, "a number of 1 or more"),
+    "processes": (int, "a number of 1 or more"),
     "queries": (int, "a number of 1 or more"),
 }
 
