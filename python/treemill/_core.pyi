@@ -246,8 +246,10 @@ class Query:
         constants: Sequence[Sequence[tuple[str, bool | int | float | str]]] = ...,
         beside: Beside | None = None,
         pieces: Sequence[Sequence[Sequence[tuple[str, str, int, int, int]]]] = ...,
+        *,
+        apart: bool = False,
     ) -> tuple[
-        Partial | None,
+        list[Partial],
         list[int],
         int,
         list[list[tuple[int, list[tuple[int, list[Column]]]]]],

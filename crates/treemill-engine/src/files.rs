@@ -28,6 +28,15 @@ pub struct Part<'p> {
 /// Rows of bookings, by their numbers, that were selected from one entry on.
 pub type Rows = (u64, Vec<(usize, Vec<NamedArray>)>);
 
+/// Where the entries of files are added.
+#[derive(Debug)]
+pub enum Sum<'p> {
+    /// To this partial, or to one that is made.
+    One(Option<&'p mut Partial>),
+    /// To one for each part.
+    Each,
+}
+
 /// How much one call does.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn {
@@ -67,15 +76,15 @@ pub enum Ended {
 /// What a call has done.
 #[derive(Debug)]
 pub struct Run {
-    /// The partial, if there was none before and a file was run.
-    pub made: Option<Partial>,
+    /// The partials that were made: one, or one for each part that was run.
+    pub made: Vec<Partial>,
     /// The files that were run.
     pub done: Vec<Done>,
     /// Why it has ended.
     pub ended: Ended,
 }
 
-/// Runs a query over files, one after another, and adds them to the partial, which is made if there is none.
+/// Runs a query over files, one after another, and adds them up.
 /// Files that need more than the query, their own tables and what is `beside` these are refused: distant ones, those that
 /// record friends or aliases, those whose tables have columns of their constants' names, and those that may still be written to.
 /// What is found of the others is noted in `near`.
@@ -85,11 +94,11 @@ pub fn run_files<'p>(
     parts: impl IntoIterator<Item = Part<'p>>,
     beside: &Beside,
     turn: Turn,
-    mut partial: Option<&mut Partial>,
+    mut sum: Sum<'_>,
     control: &Control,
 ) -> Run {
     let began = Instant::now();
-    let (mut made, mut done) = (None, Vec::new());
+    let (mut made, mut done) = (Vec::new(), Vec::new());
     let mut ended = Ended::Well;
     let mut last = None;
     for part in parts {
@@ -110,9 +119,16 @@ pub fn run_files<'p>(
             is,
             ..
         } = prepared;
-        let partial = match &mut partial {
-            Some(partial) => &mut **partial,
-            None => made.get_or_insert_with(|| bound.query().partial()),
+        let is_new = matches!(sum, Sum::Each) || made.is_empty();
+        let partial = match &mut sum {
+            Sum::One(Some(partial)) => Some(&mut **partial),
+            Sum::One(None) | Sum::Each => {
+                made.extend(is_new.then(|| bound.query().partial()));
+                made.last_mut()
+            }
+        };
+        let Some(partial) = partial else {
+            break;
         };
         // A partial keeps the types that its first file has, and would force other values into them.
         let has_rows = partial.wants_rows();
@@ -152,6 +168,9 @@ pub fn run_files<'p>(
             ended = Ended::Full;
             break;
         }
+    }
+    if matches!(sum, Sum::Each) {
+        made.truncate(done.len()); // without that of a file that has failed
     }
     Run { made, done, ended }
 }

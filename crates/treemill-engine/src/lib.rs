@@ -39,7 +39,7 @@ pub use bound::Bound;
 pub use catalog::Catalog;
 pub use control::Control;
 pub use error::{Cause, EngineError, EngineErrorKind};
-pub use files::{Done, Ended, Part, Rows, Run, Turn, run_files};
+pub use files::{Done, Ended, Part, Rows, Run, Sum, Turn, run_files};
 pub use functions::{correction, corrections, model, model_output};
 pub use listing::{Described, Listed};
 pub use near_files::{Files, Found, Is, NearFiles, Place, Seen, at_once};

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::iter::repeat;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_engine::{Part, Piece, Provider, Specification, Turn};
+use treemill_engine::{Part, Piece, Provider, Specification, Sum, Turn};
 
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
@@ -65,14 +65,14 @@ impl Query {
             .map_err(|e| engine_error(py, e))
     }
 
-    /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one. Each is its
-    /// number among `near`, the first entry and the entry before which it ends, which is the last one if there is none.
+    /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one; `apart`: to
+    /// a new one for each. Each is its number among `near`, the first entry and the entry before which it ends, which is the last one if there is none.
     /// `constants`: by the files' places, what all entries of each have in columns that are not its own; nothing if there are
     /// none. `beside`, `pieces`: what files lack or have friends for, and by the files' places what is joined to each, friend by
-    /// friend. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see
+    /// friend. No file is begun after `seconds`, and none with more than `most` entries. Gives the partials, what was done (see
     /// `FilesRun`), and why it has ended: "", or that the partial is `"full"`, the next file is `"refused"`, or it has `"failed"`,
     /// after which the partial must be thrown away.
-    #[pyo3(signature = (near, spans, most, seconds, partial, control, constants=Vec::new(), beside=None, pieces=Vec::new()))]
+    #[pyo3(signature = (near, spans, most, seconds, partial, control, constants=Vec::new(), beside=None, pieces=Vec::new(), *, apart=false))]
     #[expect(clippy::too_many_arguments)]
     fn run_files<'py>(
         &self,
@@ -86,6 +86,7 @@ impl Query {
         constants: Vec<Vec<(String, Value)>>,
         beside: Option<&Beside>,
         pieces: Vec<Vec<Vec<PieceOfFriend>>>,
+        apart: bool,
     ) -> PyResult<FilesRun<'py>> {
         let owned = |(name, value): (String, Value)| (name, value.constant());
         let constants: Vec<Vec<_>> = constants
@@ -125,15 +126,17 @@ impl Query {
                 parts,
                 beside,
                 turn,
-                lock.as_deref_mut(),
+                match apart {
+                    true => Sum::Each,
+                    false => Sum::One(lock.as_deref_mut()),
+                },
                 control.inner(),
             )
         });
-        let partial = match run.made {
-            Some(made) => Some(Py::new(py, Partial::new(made))?),
-            None => partial,
-        };
-        files_run(py, partial, run.done, &run.ended)
+        let made = run.made.into_iter();
+        let made = made.map(|made| Py::new(py, Partial::new(made)));
+        let partials = partial.into_iter().map(Ok).chain(made);
+        files_run(py, partials.collect::<PyResult<_>>()?, run.done, &run.ended)
     }
 }
 

@@ -35,10 +35,10 @@ pub type Rows = (u64, Vec<(usize, Vec<Column>)>);
 /// What a file of a friend was, and its UUID.
 pub type OfFriend<'py> = (Looked<'py>, Option<String>);
 
-/// The partial; the entries of each part that was run; how many of the last one's were run; by the parts' places, the rows that they
+/// The partials, which are none if no part was run; the entries of each part that was run; how many of the last one's were run; by the parts' places, the rows that they
 /// have, and what the files of their friends were; and why it has ended. Nothing by place if no part has any.
 pub type FilesRun<'py> = (
-    Option<Py<Partial>>,
+    Vec<Py<Partial>>,
     Vec<u64>,
     u64,
     Vec<Vec<Rows>>,
@@ -49,7 +49,7 @@ pub type FilesRun<'py> = (
 /// What was run, for Python.
 pub fn files_run<'py>(
     py: Python<'py>,
-    partial: Option<Py<Partial>>,
+    partials: Vec<Py<Partial>>,
     done: Vec<Done>,
     ended: &Ended,
 ) -> PyResult<FilesRun<'py>> {
@@ -75,5 +75,5 @@ pub fn files_run<'py>(
         Ended::Full => "full",
         Ended::Failed(_) => "failed",
     };
-    Ok((partial, entries, reached, rows, friends, word))
+    Ok((partials, entries, reached, rows, friends, word))
 }

@@ -8,10 +8,11 @@ import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial as partial_
 from itertools import groupby
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from treemill import _core
 
@@ -117,15 +118,34 @@ class QueryWorkload:
 
         return with_core(self, run_plain, spans, turn, partial, control)
 
+    def run_apart(
+        self, spans: Sequence[Span], turn: Turn, control: Control
+    ) -> tuple[Sequence[_core.Partial], Ran]:
+        """Runs files as far as the core can do it by itself, and gives a partial for each."""
+        partials, ran, _ = self._in_core(spans, turn, None, control, apart=True)
+        return partials, ran
+
     def run_plain(
         self, spans: Sequence[Span], turn: Turn, partial: _core.Partial | None, control: Control
     ) -> tuple[_core.Partial | None, Ran, Sequence[Sequence[tuple[int, Taken]]]]:
         """Runs files as far as the core can do it by itself, and gives the rows that bookings want
         of each, if there are any."""
+        partials, ran, rows = self._in_core(spans, turn, partial, control)
+        return partials[0] if partials else partial, ran, rows
+
+    def _in_core(
+        self,
+        spans: Sequence[Span],
+        turn: Turn,
+        partial: _core.Partial | None,
+        control: Control,
+        *,
+        apart: bool = False,
+    ) -> tuple[Sequence[_core.Partial], Ran, Sequence[Sequence[tuple[int, Taken]]]]:
         plain = self._plain.parts(spans) if self._plain.applies else None
         if plain is None:
-            return partial, Ran(ended=REFUSED), []
-        partial, entries, reached, rows, friends, ended = self._query.core.run_files(
+            return [], Ran(ended=REFUSED), []
+        partials, entries, reached, rows, friends, ended = self._query.core.run_files(
             self._chain.trees.to_open(),
             plain.spans,
             turn.most,
@@ -135,13 +155,14 @@ class QueryWorkload:
             plain.constants,
             plain.beside,
             plain.pieces,
+            apart=apart,
         )
         count = self._plain.agreeing(len(entries), friends, plain)
         if count < len(entries):
-            return partial, Ran(tuple(entries[:count]), ended=FAILED), []
+            return partials, Ran(tuple(entries[:count]), ended=FAILED), []
         if count == len(plain.spans) < len(spans):
             ended = ended or REFUSED
-        return partial, Ran(tuple(entries), reached, ended), rows
+        return partials, Ran(tuple(entries), reached, ended), rows
 
     def bound(self, file: int) -> _core.Bound:
         """The query bound to the tree of this file."""
@@ -264,12 +285,16 @@ class PartialByPart:
     def merge(self, other: PartialByPart) -> None:
         """See Partial."""
         for name, part in other.parts.items():
-            mine = self.parts.get(name)
-            if mine is None:
-                self.parts[name] = part  # the other is not used afterwards
-            else:
-                mine.merge(part)
+            self.add(name, part)
         self.borrowing |= other.borrowing
+
+    def add(self, name: Part, part: Partial) -> None:
+        """Merges the partial of a part, which is not used afterwards."""
+        mine = self.parts.get(name)
+        if mine is None:
+            self.parts[name] = part
+        else:
+            mine.merge(part)
 
     def results(self) -> list[object]:
         """One item: a mapping of parts to their results. A part without entries may be lacking."""
@@ -289,6 +314,29 @@ def load_by_part(data: bytes, first: int, loads: Callable[[bytes], Partial]) -> 
     return PartialByPart({name: loads(parts.pop(name)) for name in list(parts)}, borrowing)
 
 
+class ByFile(Protocol):
+    """A workload that may run several files in one call, and have a partial for each."""
+
+    def run_apart(
+        self, spans: Sequence[Span], turn: Turn, control: Control
+    ) -> tuple[Sequence[Partial], Ran]:
+        """Runs files as far as the core can do it by itself, and gives a partial for each."""
+
+
+class SpansByFile(SpanWorkload["_core.Partial"]):
+    """Implements ByFile for parts of files."""
+
+    def __init__(self, inner: QueryWorkload, spans: Sequence[Span]) -> None:
+        super().__init__(inner, spans)
+        self._by_file = inner
+
+    def run_apart(
+        self, spans: Sequence[Span], turn: Turn, control: Control
+    ) -> tuple[Sequence[Partial], Ran]:
+        """See ByFile."""
+        return self._by_file.run_apart([self._within(*span) for span in spans], turn, control)
+
+
 class ApartWorkload(Forwarding[Partial]):
     """A workload whose partials are apart by parts of the data."""
 
@@ -298,13 +346,16 @@ class ApartWorkload(Forwarding[Partial]):
         parts: Sequence[Part],
         borrows: Callable[[int], bool] = lambda file: False,
         others: Mapping[int, Workload[Partial]] = MappingProxyType({}),
+        by_file: Mapping[int, ByFile] = MappingProxyType({}),
     ) -> None:
         """`parts`: that of each file. `borrows`: whether a file that was run records friends.
-        `others`: what is done with these files instead, each of which is a part."""
+        `others`: what is done with these files instead, each of which is a part; `by_file`: the
+        same workloads, which may run several of their files in one call."""
         super().__init__(inner)
         self._parts = parts
         self._borrows = borrows
         self._others = others
+        self._by_file = by_file
 
     def _of(self, file: int) -> Workload[Partial]:
         return self._others.get(file, self.inner)
@@ -325,7 +376,44 @@ class ApartWorkload(Forwarding[Partial]):
     def run_files(
         self, spans: Sequence[Span], turn: Turn, partial: PartialByPart | None, control: Control
     ) -> tuple[PartialByPart | None, Ran]:
-        """See Workload. Files of one part after those of another."""
+        """See Workload. Files of one part after those of another; those of which each is a part,
+        after those with which something else is done."""
+        if not self._by_file:
+            return self._run_parts(spans, turn, partial, control)
+        began, ran = monotonic(), Ran()
+        for _, group in groupby(spans, lambda span: id(self._by_file.get(span[0]))):
+            rest, those = turn.after(began), tuple(group)
+            if ran.entries and (rest.seconds <= 0 or control.stopped):
+                break
+            by_file = self._by_file.get(those[0][0])
+            if by_file is None:
+                partial, more = self._run_parts(those, rest, partial, control)
+            else:
+                run_apart = partial_(self._run_apart, by_file, control)
+                partial, more = with_core(self, run_apart, those, rest, partial, control)
+            ran = ran.then(more)
+            if more.ended or len(more.entries) < len(those):
+                break
+        return partial, ran
+
+    def _run_apart(
+        self,
+        by_file: ByFile,
+        control: Control,
+        spans: Sequence[Span],
+        turn: Turn,
+        partial: PartialByPart | None,
+    ) -> tuple[PartialByPart | None, Ran]:
+        """The core runs no file that records friends: none of these borrows."""
+        made, ran = by_file.run_apart(spans, turn, control)
+        for (file, *_), each in zip(spans, made, strict=False):
+            partial = partial or PartialByPart({})
+            partial.add(self._parts[file], each)
+        return partial, ran
+
+    def _run_parts(
+        self, spans: Sequence[Span], turn: Turn, partial: PartialByPart | None, control: Control
+    ) -> tuple[PartialByPart | None, Ran]:
         began = monotonic()
         parts = {} if partial is None else partial.parts
         borrowing = set() if partial is None else partial.borrowing
@@ -485,8 +573,12 @@ class QueryTask:
         plain = self._of(self._specification)
         if self._lacking is not None:
             others: dict[int, Workload[Partial]] = {}
+            by_file: dict[int, ByFile] = {}
             for specification, numbers in self._lacking:
-                others |= dict.fromkeys(numbers, self._spanned(opaque(self._of(specification))))
+                of = self._of(specification)
+                each = of if self._spans is None else SpansByFile(of, self._spans)
+                others |= dict.fromkeys(numbers, opaque(each))
+                by_file |= dict.fromkeys(numbers, each)
             spans, borrowing = self._spans, self._chain.trees.borrowing
             every = range(len(self._chain.locations if spans is None else spans))
             return opaque(
@@ -495,6 +587,7 @@ class QueryTask:
                     every,
                     lambda file: (file if spans is None else spans[file][0]) in borrowing,
                     others,
+                    by_file,
                 )
             )
         workload = opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
