@@ -23,6 +23,10 @@ pub trait Files: Sync {
 
     /// What the file of this address is now, be it that it was changed a moment ago; `None` if there is none.
     fn state(&self, path: &str) -> Option<Identity>;
+
+    /// What the file of this address is now, as `state` says it, and a digest of its first and last bytes; `None` if it cannot be
+    /// read.
+    fn ends(&self, path: &str) -> Option<(Identity, u128)>;
 }
 
 /// What a file is.
@@ -210,6 +214,40 @@ impl NearFiles {
                 self.note(number, identity);
             }
         }
+    }
+
+    /// What the pass goes by of each of these files, with a digest of its first and last bytes as they are now; `None` of a file
+    /// that has no place here, that cannot be read, or that the pass has seen otherwise. `threads`: how many may look at once.
+    #[must_use]
+    pub fn ends(
+        &self,
+        files: &dyn Files,
+        numbers: &[usize],
+        threads: usize,
+    ) -> Vec<Option<(Identity, u128)>> {
+        let of = |&number: &usize| {
+            let found = files.ends(&self.place(number)?.path)?;
+            (self.note(number, found.0) == found.0).then_some(found)
+        };
+        let look = |numbers: &[usize]| numbers.iter().map(of).collect();
+        at_once(numbers, threads, look, |failed| vec![None; failed.len()])
+    }
+
+    /// Which of these files are what they were, in their order; a file that has no place here is none of them. `threads`: how many
+    /// may look at once.
+    #[must_use]
+    pub fn unchanged(
+        &self,
+        files: &dyn Files,
+        known: &[(usize, Identity)],
+        threads: usize,
+    ) -> Vec<usize> {
+        let is_same = |&(number, identity): &(usize, Identity)| {
+            let place = self.place(number)?;
+            (files.state(&place.path)? == identity).then_some(number)
+        };
+        let look = |known: &[(usize, Identity)]| known.iter().filter_map(is_same).collect();
+        at_once(known, threads, look, |_| Vec::new())
     }
 
     /// Opens these files, up to the first one that is unusual, or that the pass has seen otherwise. Returns how many.

@@ -67,7 +67,7 @@ mod _core {
     #[pymodule_export]
     use crate::models::BoostedTrees;
     #[pymodule_export]
-    use crate::near_files::{NearFiles, are_plain};
+    use crate::near_files::{NearFiles, are_plain, ends};
     #[pymodule_export]
     use crate::nodes::Values;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use crate::file::uuid;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
 use std::path::PathBuf;
 use std::sync::Arc;
 use treemill_engine::{Files, Is, Place, at_once};
@@ -19,6 +19,9 @@ pub type Looked<'py> = (
 /// What a file was that the core has opened, its entries and the first ones of its clusters, and whether it is known that they are in
 /// their order.
 type Found<'py> = (Looked<'py>, (u64, Bound<'py, PyTuple>), bool);
+
+/// What a file was, and a digest of its first and last bytes.
+type Ends<'py> = (Looked<'py>, Bound<'py, PyBytes>);
 
 /// A number of Python's, for it is kept in several places.
 type Number<'py> = Bound<'py, PyInt>;
@@ -85,6 +88,10 @@ impl Files for Local {
     fn state(&self, path: &str) -> Option<Identity> {
         treemill_source::Local::state_at(path)
     }
+
+    fn ends(&self, path: &str) -> Option<(Identity, u128)> {
+        treemill_source::Local::ends_at(path)
+    }
 }
 
 /// What is asked of a `treemill.data.location.Location`.
@@ -116,8 +123,14 @@ fn place(location: &Location<'_>, last: &mut Arc<str>) -> Option<Place> {
     })
 }
 
-/// Threads that look at once whether files are there, at most.
+/// Threads that look at files at once, at most.
 const THREADS: usize = 8;
+
+/// Threads that look at files at once: as many as there are processors, so that none waits for another.
+fn threads() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    processors.min(THREADS)
+}
 
 /// Which of these texts are the paths of files that are there, and have no sign that could mean something else than a path does.
 #[pyfunction]
@@ -138,12 +151,18 @@ pub fn are_plain(py: Python<'_>, texts: Vec<Bound<'_, PyString>>) -> Vec<bool> {
             .map(|path| path.as_ref().is_some_and(is_there))
             .collect()
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     py.detach(|| {
-        at_once(&paths, threads.min(THREADS), are_there, |failed| {
+        at_once(&paths, threads(), are_there, |failed| {
             vec![false; failed.len()]
         })
     })
+}
+
+/// A digest of the first and last bytes of a file; `None` if it cannot be read.
+#[pyfunction]
+pub fn ends(py: Python<'_>, path: PathBuf) -> Option<Bound<'_, PyBytes>> {
+    let found = py.detach(|| treemill_source::Local::ends_at(path));
+    found.map(|(_, digest)| PyBytes::new(py, &digest.to_le_bytes()))
 }
 
 /// Files by their numbers.
@@ -247,6 +266,30 @@ impl NearFiles {
     /// Has the pass look at these files, if it has not yet and they are there.
     fn look(&self, py: Python<'_>, numbers: Vec<usize>) {
         py.detach(|| self.inner.look(&Local, &numbers));
+    }
+
+    /// What the pass goes by of each of these files, and a digest of its first and last bytes as they are now; `None` of a file that
+    /// has no place here, that cannot be read, or that the pass has seen otherwise.
+    fn ends<'py>(&self, py: Python<'py>, numbers: Vec<usize>) -> PyResult<Vec<Option<Ends<'py>>>> {
+        let found = py.detach(|| self.inner.ends(&Local, &numbers, threads()));
+        let of = |(identity, digest): (Identity, u128)| {
+            let digest = PyBytes::new(py, &digest.to_le_bytes());
+            Ok((looked(py, &identity)?, digest))
+        };
+        found
+            .into_iter()
+            .map(|each| each.map(of).transpose())
+            .collect()
+    }
+
+    /// The numbers of those of these files that are what they were, of which each is a number and what the file was. A file that has
+    /// no place here is none of them.
+    fn unchanged(&self, py: Python<'_>, known: Vec<(usize, Bound<'_, PyAny>)>) -> Vec<usize> {
+        let known = known.iter();
+        let known: Vec<_> = known
+            .filter_map(|(number, of)| Some((*number, identity(of)?)))
+            .collect();
+        py.detach(|| self.inner.unchanged(&Local, &known, threads()))
     }
 
     /// Opens these files, up to the first one that is unusual, or that the pass has seen otherwise. Gives how many. `unordered`: the

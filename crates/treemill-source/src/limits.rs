@@ -12,6 +12,11 @@ use std::time::Duration;
 /// the cache remembers of it may be of an earlier content. Clocks that are kept by NTP differ by far less.
 pub const SETTLED: Duration = Duration::from_secs(2);
 
+/// Bytes at a file's beginning that say what it is: ROOT's header is there.
+pub(crate) const TOLD_AT_BEGIN: usize = 1 << 10;
+/// Bytes at a file's end that say what it is: the lists of its keys and of its free space.
+pub(crate) const TOLD_AT_END: usize = 1 << 14;
+
 /// Bytes between two ranges of a distant source that are read as one while its speed is not known. CMSSW's rule for links
 /// that it does not know.
 pub(crate) const BLIND_GAP: u64 = 32 << 10;

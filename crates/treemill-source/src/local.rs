@@ -1,12 +1,13 @@
 //! Files of this machine, by positioned reads: threads share one descriptor without a lock.
 
-use crate::limits::SETTLED;
+use crate::limits::{SETTLED, TOLD_AT_BEGIN, TOLD_AT_END};
 use crate::{Costs, Identity, Request, Source, SourceError, SourceErrorKind};
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use xxhash_rust::xxh3::Xxh3;
 
 /// An open file.
 #[derive(Debug)]
@@ -64,6 +65,32 @@ impl Local {
     #[must_use]
     pub fn identity_at(path: impl AsRef<Path>) -> Option<Identity> {
         settled(&std::fs::metadata(path).ok()?, SystemTime::now())
+    }
+
+    /// What the file is that this path leads to now, and a digest of its first and last bytes, which ROOT writes each time that
+    /// something in it changes; `None` if it is no regular file that may be read. See `state_at` for one that was changed a
+    /// moment ago.
+    #[must_use]
+    pub fn ends_at(path: impl AsRef<Path>) -> Option<(Identity, u128)> {
+        let path = path.as_ref();
+        // Looked at before opening: to open a pipe would wait for its other end.
+        if !std::fs::metadata(path).ok()?.is_file() {
+            return None;
+        }
+        // On NFS a file that is opened is looked at anew.
+        let file = File::open(path).ok()?;
+        let is = state(&file.metadata().ok()?);
+        let mut digest = Xxh3::new();
+        let mut buffer = [0; TOLD_AT_END];
+        for (most, start) in [
+            (TOLD_AT_BEGIN, 0),
+            (TOLD_AT_END, is.size.saturating_sub(TOLD_AT_END as u64)),
+        ] {
+            let room = buffer.get_mut(..most)?;
+            let length = read_up_to(&file, room, start).ok()?;
+            digest.update(room.get(..length)?);
+        }
+        Some((is, digest.digest128()))
     }
 
     /// The open file.
@@ -147,6 +174,20 @@ fn state(file: &Metadata) -> Identity {
         size: file.size(),
         state: times.map(i64::cast_unsigned),
     }
+}
+
+/// Fills the buffer with the bytes from `start` on, up to the end of the file. Gives how many.
+fn read_up_to(file: &File, buffer: &mut [u8], start: u64) -> std::io::Result<usize> {
+    let mut length = 0;
+    while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {
+        match file.read_at(room, start.saturating_add(length as u64)) {
+            Ok(0) => break,
+            Ok(more) => length = length.saturating_add(more),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
 }
 
 fn in_words(error: &std::io::Error) -> String {
@@ -251,6 +292,34 @@ mod tests {
             .set_modified(later + Duration::from_secs(1000))
             .unwrap();
         assert_eq!(settled(&metadata(), later), None);
+    }
+
+    #[test]
+    fn what_a_file_begins_and_ends_with_is_digested() {
+        for size in [
+            0,
+            10,
+            TOLD_AT_BEGIN,
+            TOLD_AT_END,
+            TOLD_AT_END + 2 * TOLD_AT_BEGIN,
+        ] {
+            let bytes = vec![1_u8; size];
+            let path = file("ends", &bytes);
+            let (is, before) = Local::ends_at(&path).unwrap();
+            assert_eq!(Some(is), Local::state_at(&path));
+            assert_eq!(Local::ends_at(&path).unwrap().1, before);
+            for place in [0, size.saturating_sub(1)] {
+                let mut others = bytes.clone();
+                if let Some(byte) = others.get_mut(place) {
+                    *byte = 2;
+                    std::fs::write(&path, &others).unwrap();
+                    assert_ne!(Local::ends_at(&path).unwrap().1, before, "{size}: {place}");
+                }
+            }
+        }
+        assert_eq!(Local::ends_at("/no/such/file.root"), None);
+        assert_eq!(Local::ends_at(std::env::temp_dir()), None);
+        assert_eq!(Local::ends_at("/dev/null"), None);
     }
 
     #[test]

@@ -132,9 +132,9 @@ class CoordinatedPass(Pass):
         # What is on disk is kept with its entries.
         return request.checkpointing is not None or request.remembering is not None
 
-    def _sizes(self) -> Mapping[int, int]:
+    def _sizes(self, files: Collection[int] | None = None) -> Mapping[int, int]:
         with self._lock:
-            return self._coordinator.sizes()
+            return self._coordinator.sizes(files)
 
     def stop(self, reason: str) -> None:
         """Tells workers to end at their next batch and to commit; `on_end` follows. Workers that

@@ -67,7 +67,8 @@ class MergedPartial:
                 self._covers.setdefault(file, []).extend(ranges)
 
     def saw(self, states: Mapping[str, object]) -> None:
-        """Notes what the workers of a cluster have seen of files, by their paths."""
+        """Notes what the workers of a cluster have seen of files, by their paths. The caller may
+        add to it later."""
         self.seen = states
 
     def is_disjoint(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,9 +26,19 @@ from .merged_partial import MergedPartial, Seen
 if TYPE_CHECKING:
     from ..checkpoint.results import Record, Results
 
-__all__ = ["HERE", "Begun", "RememberedPartial", "Remembering", "ResultsWriter", "Sample"]
+__all__ = [
+    "HERE",
+    "Begun",
+    "RememberedPartial",
+    "Remembering",
+    "ResultsWriter",
+    "Sample",
+    "Sizes",
+]
 
 Rows = Sequence[Sequence[bytes]]
+Sizes = Callable[[Collection[int]], Mapping[int, int]]
+"""Gives the entries of those of some files whose size is known, and maybe of others."""
 HERE = "here"
 """What workers of this host have seen of a file, where others are on other hosts."""
 
@@ -61,6 +71,15 @@ class Sample:
         wanted = list(dict.fromkeys(self.bookings.values()))
         self.found = gathered(self.tree, wanted, there, added)
 
+    def look_again(self, there: Remembered) -> None:
+        """Looks for what was not there before. If that is still so of a part of it, all stays as it
+        is."""
+        wanted = list(dict.fromkeys(key for keys in self.found.missing.values() for key in keys))
+        again = gathered(self.tree, wanted, there, added)
+        if not again.missing:
+            complete = {**self.found.complete, **again.complete}
+            self.found = Gathered(complete, entries={**self.found.entries, **again.entries})
+
 
 class Begun(NamedTuple):
     """What an earlier run has left of a file of which not all was done."""
@@ -87,10 +106,11 @@ class Remembering:
     """The indices of the bookings that are computed of a file, by its number."""
     done: Mapping[int, int]
     """The entries of the files of which nothing is computed."""
-    may_keep: Callable[[int, Seen], bool]
-    """Whether a file, and what was joined to it, is still what it was when the pass began, and
-    workers have seen the same. The second argument: what those of a cluster have seen of files, by
-    their paths; None: they are on this host."""
+    may_keep: Callable[[Iterable[int], Seen], set[int]]
+    """Those of some files that are, with what was joined to them, still what they were when the
+    pass began, and of which workers have seen the same. The second argument: what those of a
+    cluster have seen of files, by their paths; None: they are on this host. Looks at files, so that
+    it is to be asked for many at once."""
     open_keys: Mapping[int, bytes]
     """What files of which not all is done are known by."""
     begun: Mapping[int, Begun]
@@ -121,9 +141,8 @@ class Remembering:
             for file, size in enumerate(sizes)
         ]
 
-    def merged(self, sizes: Callable[[], Mapping[int, int]]) -> RememberedPartial:
-        """The merged partial to begin with. `sizes`: asks for the entries of the files that are
-        known."""
+    def merged(self, sizes: Sizes) -> RememberedPartial:
+        """The merged partial to begin with."""
         return RememberedPartial(self, sizes)
 
     def writer(self, merged: Callable[[], RememberedPartial | None]) -> ResultsWriter:
@@ -131,8 +150,8 @@ class Remembering:
         return ResultsWriter(self, merged)
 
 
-def _never(file: int, seen: Seen) -> bool:
-    return False
+def _never(files: Iterable[int], seen: Seen) -> set[int]:
+    return set()
 
 
 class _Total:
@@ -150,7 +169,12 @@ class _Total:
         self.seen: Seen = None
         self.keys = {index: key for each in of.samples for index, key in each.bookings.items()}
         """The keys of the bookings that can be remembered, by their indices."""
-        self._samples = {file: sample.name for sample in of.samples for file in sample.files}
+        self._names = {file: sample.name for sample in of.samples for file in sample.files}
+        self._keeping: dict[int, list[Sample]] = defaultdict(list)
+        """Under which keys what is computed of a file is kept."""
+        for sample in of.samples:
+            for file in sample.leaves:
+                self._keeping[file].append(sample)
 
     def merge(self, other: PartialByPart) -> None:
         """See Partial."""
@@ -163,39 +187,51 @@ class _Total:
                 self.open[part] = partial
         self._borrowing |= other.borrowing
 
-    def may_keep(self, file: int) -> bool:
-        """Whether what is merged of a file is of that file alone, as it was before."""
-        return file not in self._borrowing and self._of.may_keep(file, self.seen)
+    def may_keep(self, files: Iterable[int]) -> set[int]:
+        """Those of these files of which what is merged is of that file alone, as it was before."""
+        own = [file for file in files if file not in self._borrowing]
+        return self._of.may_keep(own, self.seen) if own else set()
 
     def _group(self, file: int) -> tuple[str | None, tuple[int, ...]]:
-        return self._samples[file], self._of.lacking[file]
+        return self._names[file], self._of.lacking[file]
 
-    def keep(self, file: int, entries: int) -> None:
-        """Keeps what is computed of a file, all of which is merged. Two commits may each have seen
-        that it is: it is kept once."""
-        of, indices = self._of, self._of.lacking[file]
-        partial = self.open.pop(file, None)
-        if file in self._kept or (partial is None and entries):
-            return
-        self._kept.add(file)
-        if file not in of.written and of.there is not None and self.may_keep(file):
-            of.written[file] = entries
-            values = (
-                [of.nothing[index] for index in indices]
-                if partial is None
-                else partial.dumps_each()
+    def keep(self, done: Mapping[int, int]) -> None:
+        """Keeps what is computed of files all of which is merged; each with its entries. Two
+        commits may each have seen that a file is: it is kept once."""
+        of = self._of
+        partials: dict[int, _core.Partial | None] = {}
+        for file, entries in done.items():
+            partial = self.open.pop(file, None)
+            if file not in self._kept and (partial is not None or not entries):
+                partials[file] = partial
+        self._kept.update(partials)
+        if of.there is not None:
+            kept = self.may_keep(file for file in partials if file not in of.written)
+            of.written |= {file: done[file] for file in kept}
+            of.there.add_all(
+                record
+                for file in sorted(kept)
+                for record in self._records(file, done[file], partials[file])
             )
-            kept = dict(zip(indices, values, strict=True))
-            for sample in of.samples:
-                if file in sample.leaves:
-                    mine = {k: kept[index] for index, k in sample.bookings.items() if index in kept}
-                    of.there.add(sample.leaves[file], [entries], mine)
-        if partial is not None:
-            group = self._group(file)
-            if group in self._running:
-                self._running[group].merge(partial)
-            else:
-                self._running[group] = partial
+        for file, partial in partials.items():
+            if partial is not None:
+                group = self._group(file)
+                if group in self._running:
+                    self._running[group].merge(partial)
+                else:
+                    self._running[group] = partial
+
+    def _records(self, file: int, entries: int, partial: _core.Partial | None) -> Iterator[Record]:
+        of, indices = self._of, self._of.lacking[file]
+        if partial is None:
+            values = [of.nothing[index] for index in indices]
+        else:
+            values = partial.dumps_each()
+        for sample in self._keeping[file]:
+            keys = sample.bookings
+            mine = {keys[n]: value for n, value in zip(indices, values, strict=True) if n in keys}
+            if mine:
+                yield sample.leaves[file], [entries], mine
 
     def results(self) -> list[object]:
         """See Partial."""
@@ -257,7 +293,7 @@ class _Total:
 class RememberedPartial(MergedPartial):
     """See MergedPartial. Files are kept as soon as all of their entries are merged."""
 
-    def __init__(self, of: Remembering, sizes: Callable[[], Mapping[int, int]]) -> None:
+    def __init__(self, of: Remembering, sizes: Sizes) -> None:
         self.total = _Total(of)
         self._remembering = of
         self.sizes = sizes
@@ -266,11 +302,12 @@ class RememberedPartial(MergedPartial):
     def commit(self, partial: Partial, covers: Ranges) -> None:
         """See MergedPartial."""
         super().commit(partial, covers)
-        sizes = self.sizes()
+        sizes = self.sizes(covers)
         with self._lock:
             self._keep_done(covers, sizes)
 
     def _keep_done(self, files: Iterable[int], sizes: Mapping[int, int]) -> None:
+        done = {}
         for file in files:
             covers = self._covers.get(file, [])
             try:
@@ -278,9 +315,10 @@ class RememberedPartial(MergedPartial):
             except RuntimeError:  # two mergers had the same: this is not the result
                 continue
             if file in sizes and covers == ([(0, sizes[file])] if sizes[file] else []):
-                self.total.keep(file, sizes[file])
+                done[file] = sizes[file]
             if covers:
                 self._covers[file] = covers
+        self.total.keep(done)
 
     def saw(self, states: Mapping[str, object]) -> None:
         """See MergedPartial."""
@@ -297,30 +335,26 @@ class RememberedPartial(MergedPartial):
         return of.there.keep_open(records, former)
 
     def _open_records(self) -> Iterator[Record]:
-        of = self._remembering
-        for file, partial in self.total.open.items():
-            covers = self._covers.get(file)  # none if it is of a packet that has failed
-            if covers and file in of.open_keys and self.total.may_keep(file):
-                ranges = joined(covers)
-                keys = [self.total.keys[index] for index in of.lacking[file]]
-                values = dict(zip(keys, partial.dumps_each(), strict=True))
-                yield of.open_keys[file], [number for each in ranges for number in each], values
+        of, total = self._remembering, self.total
+        # No entries: it is of a packet that has failed.
+        begun = [file for file in total.open if self._covers.get(file) and file in of.open_keys]
+        for file in sorted(total.may_keep(begun)):
+            ranges = joined(self._covers[file])
+            keys = [total.keys[index] for index in of.lacking[file]]
+            values = dict(zip(keys, total.open[file].dumps_each(), strict=True))
+            yield of.open_keys[file], [number for each in ranges for number in each], values
 
     def conclude(self) -> None:
         """Keeps all files that are done, and the totals that are complete now."""
-        of, sizes = self._remembering, self.sizes()
+        of = self._remembering
         if of.there is None:
             return
+        sizes = self.sizes(of.lacking)
         with self._lock:
             self._keep_done(of.lacking, sizes)
             for sample in of.samples:
                 if sample.found.missing:
-                    again = Sample(
-                        sample.name, sample.files, sample.tree, sample.leaves, sample.bookings
-                    )
-                    again.look(of.there)
-                    if not again.found.missing:
-                        sample.found = again.found
+                    sample.look_again(of.there)
 
 
 class ResultsWriter(PassWriter):

@@ -12,7 +12,7 @@ import threading
 import time
 from array import array
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import FileIO
@@ -22,7 +22,18 @@ from typing import NamedTuple
 from .. import _core
 from .._system.files import new_file, whole_file
 from ..errors import SourceError, local_path, warn
-from .segments import ENDING, FORM, Place, Row, merged, packed, record_in, rows_of
+from .segments import (
+    ENDING,
+    FORM,
+    Place,
+    Row,
+    keys_of,
+    merged,
+    only_keys,
+    packed,
+    record_in,
+    rows_of,
+)
 
 __all__ = ["Open", "Record", "Results", "Segment", "made_folder", "replace_segment"]
 
@@ -39,6 +50,8 @@ _LIMIT = 20 * 10**9
 """Bytes of a folder, at most, if the user does not say."""
 _TABLES = 1 << 26
 """Bytes of records' tables that a process keeps in memory, at most."""
+_AT_ONCE = 1 << 22
+"""Bytes of records that are written at once, before more are made."""
 _RECENT = 1 << 28
 """Bytes of what was added last that are in memory, too."""
 _MOSTLY = 4
@@ -77,6 +90,18 @@ Record = tuple[bytes, Sequence[int], Mapping[bytes, bytes]]
 """The key of data, numbers of their entries, and values."""
 
 
+class _Packed(NamedTuple):
+    """A record that can be written."""
+
+    data: bytes
+    entries: Sequence[int]
+    values: int
+    """How many it has."""
+    record: bytes
+    ahead: int
+    """Where the table begins."""
+
+
 def made_folder(path: str | os.PathLike[str], what: str) -> Path:
     """Makes the folder `what` is for, if it is not there. Raises SourceError if it cannot be used;
     UnsupportedError for an address on a server."""
@@ -107,6 +132,10 @@ class Results:
         self.limit = _LIMIT if limit is None else limit
         self._lock = threading.Lock()
         self._places: dict[bytes, list[Place]] = {}
+        self._known: set[bytes] = set()
+        """The keys of all values that are, or were, in any table."""
+        self._tables: set[int] = set()
+        """Tables with other keys, by hashes of these: most files' tables have the same."""
         self._room = _TABLES
         """Bytes of tables that may be kept in memory still."""
         self._scanned: dict[str, int] = {}
@@ -128,6 +157,10 @@ class Results:
         _core.check_own(self.path, "what is remembered")
 
     # What is there.
+
+    def may_have(self, value: bytes) -> bool:
+        """See totals.Remembered."""
+        return value in self._known
 
     def find(self, data: bytes, wanted: Sequence[bytes]) -> tuple[dict[bytes, bytes], list[int]]:
         """See totals.Remembered. What is damaged or has gone is not there."""
@@ -232,6 +265,9 @@ class Results:
     def _note(self, data: bytes, place: Place) -> None:
         """Notes where a record is. Its table is kept if there is room: where many runs have left
         records of the same data, most do not have what is looked for."""
+        if place.rows is not None and (keys := hash(only_keys(place.rows))) not in self._tables:
+            self._tables.add(keys)
+            self._known.update(keys_of(place.rows))
         self._room -= place.length
         if self._room < 0:
             place = replace(place, rows=None)
@@ -242,13 +278,24 @@ class Results:
     def add(self, data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]) -> None:
         """See totals.Remembered. If the folder is full or cannot be written, it warns once and
         keeps nothing more."""
-        if not values or self._failed or os.getpid() != self._process:
+        self.add_all([(data, entries, values)] if values else ())
+
+    def add_all(self, records: Iterable[Record]) -> None:
+        """Adds records, as `add` does it, by one write if they are not large."""
+        if self._failed or os.getpid() != self._process:
             return
         with self._lock:
             try:
-                record, ahead = packed(data, entries, values)
-                self._remember(data, _Recent([*entries], values, len(record)))
-                self._append(data, entries, record, ahead, len(values))
+                ready, size = list[_Packed](), 0
+                for data, entries, values in records:
+                    each = _Packed(data, entries, len(values), *packed(data, entries, values))
+                    self._remember(data, _Recent([*entries], values, len(each.record)))
+                    ready.append(each)
+                    size += len(each.record)
+                    if size > _AT_ONCE:
+                        self._append(ready)
+                        ready, size = [], 0
+                self._append(ready)
             except OSError as error:
                 self._failed = True
                 self._close()
@@ -265,25 +312,35 @@ class Results:
         while self._recent_bytes > _RECENT:
             self._recent_bytes -= self._recent.popitem(last=False)[1].size
 
-    def _append(
-        self, data: bytes, entries: Sequence[int], record: bytes, ahead: int, values: int
-    ) -> None:
-        if self._written + len(record) > self.limit:
+    def _append(self, records: Sequence[_Packed]) -> None:
+        """Appends records to the segment of this run."""
+        room = self.limit - self._written
+        fitting = []
+        for each in records:
+            if len(each.record) <= room:
+                room -= len(each.record)
+                fitting.append(each)
+        if not fitting:
             return
-        if self._handle is None or self._size + len(record) > _SEGMENT:
+        data = b"".join([each.record for each in fitting])
+        if self._handle is None or self._size + len(data) > _SEGMENT:
             self._close()
             self._open()
         assert self._handle is not None
         assert self._writing is not None
         begin = self._size
-        view = memoryview(record)
+        view = memoryview(data)
         while view:
             done = os.write(self._handle, view)
             view = view[done:]
             self._size += done
-        self._written += len(record)
-        place = Place(self._writing, begin + ahead, values, array("q", entries).tobytes())
-        self._note(data, replace(place, rows=record[ahead : ahead + place.length]))
+        self._written += len(data)
+        for each in fitting:
+            table = begin + each.ahead
+            place = Place(self._writing, table, each.values, array("q", each.entries).tobytes())
+            rows = each.record[each.ahead : each.ahead + place.length]
+            self._note(each.data, replace(place, rows=rows))
+            begin += len(each.record)
         self._scanned[self._writing] = self._size
         self._used.add(self._writing)
 

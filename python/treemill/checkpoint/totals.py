@@ -76,6 +76,9 @@ def _level(key: Key) -> int:
 class Remembered(Protocol):
     """Values that are kept somewhere."""
 
+    def may_have(self, value: Key) -> bool:
+        """False if there is no value with this key, of whatever data."""
+
     def find(self, data: Key, wanted: Sequence[Key]) -> tuple[dict[Key, bytes], list[int]]:
         """Those of the wanted values of these data that are there; and the entries of each file of
         the data, none if nothing is there."""
@@ -106,7 +109,13 @@ def gathered(node: Node, wanted: Sequence[Key], there: Remembered, add: Added) -
     """Looks for values of all files of a node, from the whole to the parts, and keeps the totals
     that it makes on the way."""
     found = Gathered()
-    found.complete = _gather(node, list(wanted), there, add, found)
+    may_be_there = {key: there.may_have(key) for key in wanted}
+    known = [key for key, may_be in may_be_there.items() if may_be]
+    found.complete = _gather(node, known, there, add, found)
+    # What is new is looked for nowhere: there may be many files.
+    if new := [key for key, may_be in may_be_there.items() if not may_be]:
+        for place in range(node.first, node.first + node.count):
+            found.missing[place] = [*found.missing.get(place, ()), *new]
     return found
 
 

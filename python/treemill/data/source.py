@@ -396,20 +396,13 @@ def content(path: str) -> bytes:
     return _storage(path).content(path)
 
 
-_FIRST, _LAST = 1 << 10, 1 << 14
-"""Bytes at a file's beginning and at its end that say what it is: ROOT writes its header, and the
-lists of its keys and of its free space, each time that something in it changes."""
-
-
 def ends(path: str) -> bytes:
-    """The first and last bytes of a near file. Raises SourceError."""
-    try:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            size = os.fstat(handle).st_size
-            first = os.pread(handle, _FIRST, 0)
-            return first + os.pread(handle, _LAST, max(size - _LAST, 0))
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise _failed(path, error) from None
+    """A digest of the first and last bytes of a near file, which ROOT writes each time that
+    something in it changes: its header, and the lists of its keys and of its free space. Raises
+    SourceError."""
+    from treemill import _core  # heavy: core
+
+    digest = _core.ends(path)
+    if digest is None:
+        raise SourceError(f"cannot read {path!r}", file=path)
+    return digest

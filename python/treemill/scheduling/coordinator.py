@@ -89,8 +89,8 @@ class Scheduler(Outcome, Protocol):
     def handle(self, event: Any, now: float, /) -> list[Any]:  # noqa: ANN401 - its own events
         """Returns the actions to carry out. The last one is Finish if the pass is over."""
 
-    def sizes(self) -> dict[int, int]:
-        """The entries of the files whose size is known."""
+    def sizes(self, files: Collection[int] | None = None) -> dict[int, int]:
+        """The entries of those of these files, None: of all, whose size is known."""
 
     def uncommitted(self, event: Committed, /) -> Sequence[Packet]:
         """What will be in the result by this event."""
@@ -184,9 +184,9 @@ class Coordinator:
         """The number of entries in the merged partial."""
         return self._outcome.committed_entries
 
-    def sizes(self) -> dict[int, int]:
-        """The entries of the files that were opened."""
-        return self._scheduler.sizes()
+    def sizes(self, files: Collection[int] | None = None) -> dict[int, int]:
+        """The entries of those of these files, None: of all, that were opened."""
+        return self._scheduler.sizes(files)
 
     @property
     def merging(self) -> list[int]:

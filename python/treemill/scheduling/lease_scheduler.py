@@ -158,9 +158,12 @@ class LeaseScheduler:
     mergers: Sequence[int] = ()
     """None: what sites hand up is merged where this runs."""
 
-    def sizes(self) -> dict[int, int]:
-        """The entries of the files whose size is known."""
-        return dict(self._sizes)
+    def sizes(self, files: Collection[int] | None = None) -> dict[int, int]:
+        """The entries of those of these files, None: of all, whose size is known."""
+        known = self._sizes
+        if files is None:
+            return dict(known)
+        return {file: known[file] for file in files if file in known}
 
     def uncommitted(self, event: Committed) -> list[Packet]:
         """What will be in the result by this event."""

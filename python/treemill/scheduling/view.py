@@ -256,9 +256,11 @@ class View(Outcome):
         """The merger to which this one, which may be lost, is handing on what it has."""
         return self._state.ledger.receiver_from(merger)
 
-    def sizes(self) -> dict[int, int]:
-        """The entries of the files that were opened."""
-        return self._state.files.entries()
+    def sizes(self, files: Collection[int] | None = None) -> dict[int, int]:
+        """The entries of those of these files, None: of all, that were opened."""
+        every = self._state.files
+        return every.entries() if files is None else every.known([*files])
+
 
     def uncommitted(self, event: Committed | Collected) -> list[Packet]:
         """The packets whose entries will be in the result, or in a merger's partial, by this

@@ -15,6 +15,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -88,6 +89,8 @@ class _Files:
         self._trees, self.locations = chain.trees, chain.locations
         self._there = there
         self._now = time.time_ns()
+        self._looked: dict[int, tuple[source.Identity, bytes]] = {}
+        """What files are by a look at many at once, and a digest of their first and last bytes."""
         self._states: dict[int, source.Identity] = {}
         self._keys: dict[int, bytes | None] = {}
         self._about: dict[int, _About | None] = {}
@@ -97,6 +100,14 @@ class _Files:
         far = [n for n in self._trees.far if not self.locations[n].replicas]
         if far:
             self._trees.identify()
+
+    def look(self, numbers: Iterable[int]) -> None:
+        """Looks at the near ones of these files at once: their keys will be asked for."""
+        new = [n for n in numbers if n not in self._keys and n not in self._trees.far]
+        for number, looked in zip(new, self._trees.near.ends(new), strict=True):
+            if looked is not None:
+                state, ends = looked
+                self._looked[number] = source.Identity(*state), ends
 
     def key(self, number: int) -> bytes | None:
         """What a file is known by; None: nothing of it is remembered."""
@@ -112,12 +123,16 @@ class _Files:
         is_far = number in self._trees.far
         if location.replicas:
             return "at several addresses, which may differ"
-        try:
-            # On NFS a file that is opened is looked at anew.
-            ends = b"" if is_far else source.ends(location.path)
-            now = self._trees.identity(number)
-        except SourceError:
-            return "out of reach"  # the worker that opens it will say so
+        looked = self._looked.pop(number, None)
+        if looked is not None:
+            now, ends = looked
+        else:
+            try:
+                # On NFS a file that is opened is looked at anew.
+                ends = b"" if is_far else source.ends(location.path)
+                now = self._trees.identity(number)
+            except SourceError:
+                return "out of reach"  # the worker that opens it will say so
         if is_far and now.changed:
             return "on servers that do not say when they change"
         if not is_far and not _is_settled(now, self._now):
@@ -132,24 +147,37 @@ class _Files:
         about = f"{location.tree!r} {location.verified!r} {now.size} {marks!r}"
         return key_of("file", path, about, ends)
 
-    def is_unchanged(self, numbers: Iterable[int], seen: Seen, *, strict: bool = True) -> bool:
-        """Whether these files are what they were when their keys were made. `seen`: what workers of
-        other hosts have seen of files, by their paths; None: they are on this host. `strict`:
-        whether they must have seen each."""
+    def unchanged(self, numbers: Iterable[int]) -> set[int]:
+        """Those of these files that are what they were when their keys were made, and those that
+        say so by themselves. Looks at each once."""
+        far, near = set[int](), list[tuple[int, source.Identity]]()
         for number in numbers:
             if number in self._trees.far:
-                continue
+                far.add(number)
+            elif (state := self._states.get(number)) is not None:
+                near.append((number, state))
+        same = far.union(self._trees.near.unchanged(near))
+        return same.union(n for n, state in near if n not in same and self._is_still(n, state))
+
+    def _is_still(self, number: int, state: source.Identity) -> bool:
+        """Whether a file that the core has no place for, or that it has seen changed, is so."""
+        with suppress(SourceError):
+            return source.identity(self.locations[number].path) == state
+        return False
+
+    def are_seen(self, numbers: Iterable[int], seen: Seen, *, strict: bool = True) -> set[int]:
+        """Those of these files of which workers have seen what this process sees. `seen`: what
+        workers of other hosts have seen of files, by their paths; None: they are on this host.
+        `strict`: whether they must have seen each."""
+        if seen is None:
+            return {*numbers}
+        found = set[int]()
+        for number in numbers:
             path, state = self.locations[number].path, self._states.get(number)
-            try:
-                if state is None or source.identity(path) != state:
-                    return False
-            except SourceError:
-                return False
-            if seen is None or not (strict or path in seen):
-                continue
-            if not is_seen(state, seen.get(path)):
-                return False
-        return True
+            is_open = number in self._trees.far or not (strict or path in seen)
+            if is_open or (state is not None and is_seen(state, seen.get(path))):
+                found.add(number)
+        return found
 
     def about(self, number: int) -> _About | None:
         """What a file's tree holds, as it is kept or as the file says it; None if it cannot be
@@ -226,7 +254,9 @@ class FileKeys:
         """The files or parts."""
         self._defaults = _Defaults(chain, self._own) if chain.trees.missing.defaults else None
         self._friends = [_FriendKeys(each, chain, there) for each in chain.friends.given]
-        self._keys = {number: self._own.key(number) for number in dict.fromkeys(self.files)}
+        read = dict.fromkeys(self.files)
+        self._own.look(read)
+        self._keys = {number: self._own.key(number) for number in read}
         """The keys of the files by themselves; None: nothing of it is remembered."""
         self._leaves: dict[Salt, Mapping[int, bytes | None]] = {}
 
@@ -334,16 +364,23 @@ class FileKeys:
             parts += [column.slice(first, entries).dumps()]
         return key_of("arrays", *parts)
 
-    def may_keep(self, place: int, seen: Seen) -> bool:
-        """Whether a file that was run, and all that was joined to it, is as it was before. `seen`:
-        what workers of other hosts have seen of files, by their paths; None: they are on this
-        host."""
-        number = self.files[place]
-        return (
-            self._own.is_unchanged([number], seen)
-            and (self._defaults is None or self._defaults.are_unchanged(number, seen))
-            and all(each.are_unchanged(number, seen) for each in self._friends)
-        )
+    def may_keep(self, places: Iterable[int], seen: Seen) -> set[int]:
+        """Those of these files, or parts of files, that were run and that are, with all that was
+        joined to them, as they were before. `seen`: what workers of other hosts have seen of files,
+        by their paths; None: they are on this host. Looks at each file once, also at one that
+        counts for many."""
+        numbers = {place: self.files[place] for place in places}
+        run, own = {*numbers.values()}, self._own
+        before = range(0 if self._defaults is None else self._defaults.end(run))
+        same = own.unchanged(run.union(before))
+        fine = own.are_seen(run & same, seen)
+        if self._defaults is not None:
+            agreed = own.are_seen(same.intersection(before), seen, strict=False)
+            changed = next((number for number in before if number not in agreed), len(before))
+            fine = {number for number in fine if self._defaults.end([number]) <= changed}
+        for friend in self._friends:
+            fine &= friend.unchanged(fine, seen)
+        return {place for place, number in numbers.items() if number in fine}
 
 
 class _Defaults:
@@ -422,12 +459,10 @@ class _Defaults:
                 self._samples[name] = f"{kind!r} {described['counter']!r}", number
         return self._samples[name]
 
-    def are_unchanged(self, number: int, seen: Seen) -> bool:
-        """Whether the files are as they were that say what the defaults of this file are like."""
-        last = self._last.get(number)
-        if last is None:
-            return True
-        return self._files.is_unchanged(range(last + 1), seen, strict=False)
+    def end(self, numbers: Iterable[int]) -> int:
+        """The number of the file up to which, itself not included, files say what the defaults of
+        these files are like."""
+        return max((self._last.get(number, -1) for number in numbers), default=-1) + 1
 
 
 def _beginnings(name: str) -> Iterator[str]:
@@ -470,6 +505,7 @@ class _FriendKeys:
         chain = self._friend.chain
         if chain.trees.missing.defaults or chain.friends:
             return "with defaults or friends of their own"
+        self._files.look(range(len(chain.locations)))
         for number in range(len(chain.locations)):
             if self._files.key(number) is None:
                 return self._files.reasons[number]
@@ -481,38 +517,61 @@ class _FriendKeys:
     def _joined(self, number: int) -> list[tuple[int, int, int]]:
         """The parts of the friend's files that are joined to a file: their numbers, the first
         entry, and the one after the last."""
+        if self._every is not None:
+            return self._every
         known = self._pieces.get(number)
         if known is None:
             alignment = self._friend.alignment
             assert alignment is not None
-            if alignment.names is not None:  # an index finds the first of all entries
-                every = enumerate(self._friend.chain.entries)
-                known = [(file, 0, entries) for file, entries in every]
-            else:
-                begin, end = alignment.starts[number : number + 2]
-                known = parts_between(alignment.theirs, begin, end)
-            self._pieces[number] = known
+            begin, end = alignment.starts[number : number + 2]
+            known = self._pieces[number] = parts_between(alignment.theirs, begin, end)
         return known
+
+    @cached_property
+    def _every(self) -> list[tuple[int, int, int]] | None:
+        """What is joined to each file, if an index finds the first of all entries of the friend;
+        None: each file has parts of its own."""
+        alignment = self._friend.alignment
+        assert alignment is not None
+        if alignment.names is None:
+            return None
+        return [(file, 0, entries) for file, entries in enumerate(self._friend.chain.entries)]
+
+    @cached_property
+    def _of_every(self) -> bytes | None:
+        return self._key_of(self._every or [])
 
     def of(self, number: int) -> bytes | None:
         """What is joined to a file; None if it is not known for certain."""
         if self.reason is not None:
             return None
+        return self._key_of(self._joined(number)) if self._every is None else self._of_every
+
+    def _key_of(self, joined: Sequence[tuple[int, int, int]]) -> bytes | None:
         assert self._friend.alignment is not None
         parts = [self.alias, repr(self._friend.alignment.names), self._columns[1]]
         keys: list[str | bytes] = [*parts]
-        for file, first, last in self._joined(number):
+        for file, first, last in joined:
             key = self._files.key(file)
             if key is None:
                 return None
             keys += [f"{first} {last}", key]
         return key_of("friend", *keys)
 
-    def are_unchanged(self, number: int, seen: Seen) -> bool:
-        """Whether the files are as they were that are joined to this one."""
-        return self.reason is not None or self._files.is_unchanged(
-            {file for file, *_ in self._joined(number)}, seen
-        )
+    def unchanged(self, numbers: Set[int], seen: Seen) -> Set[int]:
+        """Those of these files for which the friend's files that are joined to them are as they
+        were. Looks at each of these once."""
+        if self.reason is not None:
+            return numbers
+        joined = {number: self._joined(number) for number in numbers}
+        # One list may be that of all.
+        every = {file for each in {id(x): x for x in joined.values()}.values() for file, *_ in each}
+        same = self._files.are_seen(self._files.unchanged(every), seen)
+        if every <= same:
+            return numbers
+        if self._every is not None:
+            return set()
+        return {n for n, parts in joined.items() if all(file in same for file, *_ in parts)}
 
 
 _FINE, _COARSE = 50_000_000, 2_000_000_000

@@ -118,7 +118,7 @@ class _Unchanged:
     """What is remembered, for who only looks. Implements totals.Remembered."""
 
     def __init__(self, there: Results) -> None:
-        self.find = there.find
+        self.find, self.may_have = there.find, there.may_have
 
     def add(self, data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]) -> None:
         """Keeps nothing."""

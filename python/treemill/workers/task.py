@@ -136,7 +136,8 @@ class States:
                     "read it: run again",
                     file=path,
                 )
-        self.seen = {**others, **self.seen}
+        for path, state in others.items():
+            self.seen.setdefault(path, state)
 
     def inner(self, partial: _PartialOfStates) -> Partial:
         """The partial itself, which goes with what was seen before. Raises ChangedError."""

@@ -223,3 +223,44 @@ def test_few_segments_and_those_in_use_stay(tmp_path):
     for path in (tmp_path / "more").glob("*.results"):
         os.utime(path)
     assert Results(tmp_path / "more").compact() == 0
+
+
+def test_many_records_are_one_write(tmp_path, monkeypatch):
+    results, write, writes = Results(tmp_path), os.write, []
+
+    def noted(handle, data):
+        writes.append(len(data))
+        return write(handle, data)
+
+    monkeypatch.setattr(os, "write", noted)
+    records = [(b"%016d" % n, [n], {A: b"%d" % n, B: b"b"}) for n in range(500)]
+    results.add_all(iter(records))
+    assert len(writes) == 2, "the segment's first line, and all records"
+    monkeypatch.setattr(treemill.checkpoint.results, "_AT_ONCE", 1000)
+    results.add_all((data, entries, {b"c" * 16: b"c"}) for data, entries, _ in records)
+    assert 2 < len(writes) < 100, "no more at once than fits into memory"
+    for data, entries, values in records:
+        assert found(tmp_path, data) == (values, entries)
+        assert found(tmp_path, data, [b"c" * 16])[0] == {b"c" * 16: b"c"}
+
+
+def test_what_does_not_fit_is_left_out_of_many(tmp_path):
+    results = Results(tmp_path, limit=300)
+    results.add_all([(DATA, [1], {A: bytes(1000)}), (OTHER, [2], {A: b"small"})])
+    assert found(tmp_path, DATA) == ({}, [])
+    assert found(tmp_path, OTHER) == ({A: b"small"}, [2])
+
+
+def test_it_is_known_whether_a_value_may_be_anywhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(treemill.checkpoint.results, "_TABLES", 0)
+    first, second = Results(tmp_path), Results(tmp_path)
+    assert not first.may_have(A)
+    first.add(DATA, [7], {A: b"one"})
+    first.add(OTHER, [7], {A: b"one"})
+    assert first.may_have(A)
+    assert not first.may_have(B)
+    first.add(OTHER, [7], {A: b"one", B: b"two"})
+    assert first.may_have(B)
+    second.look()
+    assert second.may_have(A)
+    assert second.may_have(B)

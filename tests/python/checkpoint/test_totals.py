@@ -15,6 +15,9 @@ class Memory:
     def __init__(self):
         self.values, self.entries, self.looked, self.made = {}, {}, 0, 0
 
+    def may_have(self, value):
+        return any(value in each for each in self.values.values())
+
     def find(self, data, wanted):
         self.looked += 1
         known = self.values.get(data, {})
@@ -96,6 +99,17 @@ def test_a_file_more_or_less_takes_few_looks(chance, edit):
     memory.looked = 0
     computed(memory, names, booking)
     assert memory.looked == 2, "all is in one place"
+
+
+def test_what_is_new_is_looked_for_nowhere():
+    memory, names = Memory(), list(range(1000))
+    old, new = key("old"), key("new")
+    computed(memory, names, [old])
+    memory.looked = 0
+    found = gathered(tree_of([key(name) for name in names]), [old, new], memory, added)
+    assert memory.looked == 1, "what is there is in one place"
+    assert [*found.complete] == [old]
+    assert found.missing == {place: [new] for place in range(1000)}
 
 
 def test_the_order_of_merging_is_that_of_the_files():

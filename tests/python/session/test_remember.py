@@ -730,7 +730,11 @@ def test_a_file_that_no_worker_has_seen_change_is_not_kept(files, tmp_path, monk
 
     kept = []
     monkeypatch.setattr(QueryWorkload, "changed", lambda self, file: None)
-    monkeypatch.setattr(Results, "add", lambda self, data, entries, values: kept.extend(entries))
+
+    def add_all(self, records):
+        kept.extend(n for _, entries, _ in records for n in entries)
+
+    monkeypatch.setattr(Results, "add_all", add_all)
     tm.remember(tmp_path / "results")
 
     number = itertools.count()

@@ -292,7 +292,11 @@ def test_a_friend_that_changes_while_it_is_read_is_not_kept(tmp_path, monkeypatc
     kept = []
     monkeypatch.setattr(QueryWorkload, "changed", lambda self, file: None)
     monkeypatch.setattr(Chain, "changed", lambda self, *which: None)  # of workers' own looks
-    monkeypatch.setattr(Results, "add", lambda self, data, entries, values: kept.extend(entries))
+
+    def add_all(self, records):
+        kept.extend(n for _, entries, _ in records for n in entries)
+
+    monkeypatch.setattr(Results, "add_all", add_all)
     tm.remember(tmp_path / "results")
 
     events = tm.dataset(file, "Events").add_friend(tm.dataset(score, "Events"), "bdt")

@@ -37,6 +37,10 @@ impl Files for Numbered {
         (!is_other || number.is_multiple_of(2))
             .then(|| identity((number + usize::from(is_other)) as u64))
     }
+
+    fn ends(&self, path: &str) -> Option<(Identity, u128)> {
+        Some((self.state(path)?, path.len() as u128))
+    }
 }
 
 fn files(count: usize) -> NearFiles {
@@ -100,6 +104,35 @@ fn what_has_changed_is_found_by_any_number_of_threads() {
             "never seen"
         );
     }
+}
+
+#[test]
+fn ends_are_of_files_as_the_pass_has_seen_them() {
+    let pass = files(12).pinned();
+    pass.note(4, identity(44));
+    let now = Numbered([5, 6].into());
+    let found = pass.ends(&now, &[4, 5, 6, 11, 99], 1);
+    let of = |number: u64, digest| Some((identity(number), digest));
+    assert_eq!(found, [None, None, of(7, 1), of(11, 2), None]);
+    assert_eq!(pass.all_seen(), [4, 6, 11], "they are noted");
+}
+
+#[test]
+fn files_are_unchanged_that_are_what_they_were() {
+    let count = LOOKED_AT + 10;
+    let pass = files(count).pinned();
+    let known: Vec<_> = (0..count).map(|n| (n, identity(n as u64))).collect();
+    let now = Numbered([3, 4, LOOKED_AT].into());
+    let same: Vec<_> = (0..count)
+        .filter(|n| ![3, 4, LOOKED_AT].contains(n))
+        .collect();
+    for threads in [0, 1, 2] {
+        assert_eq!(pass.unchanged(&now, &known, threads), same);
+    }
+    assert_eq!(
+        pass.unchanged(&now, &[(count, identity(count as u64))], 1),
+        [0; 0]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar, Protocol
@@ -406,7 +406,7 @@ class DaskPass(Pass):
             self.abort(str(error))
             return None
 
-    def _sizes(self) -> Mapping[int, int]:
+    def _sizes(self, files: Collection[int] | None = None) -> Mapping[int, int]:
         if self._ended is not None:
             return self._ended.sizes
         sizes: Mapping[int, int] = self._scheduler_client.ask("sizes", self.name)

@@ -8,7 +8,7 @@ import hashlib
 import io
 import pickle
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from ...scheduling import Ranges
 from ...workers.workload import Partial
 from ..base import Request
 from ..merged_partial import MergedPartial
-from ..remembered_partial import Remembering
+from ..remembered_partial import Remembering, Sizes
 from .messages import CheckpointName, Listed
 from .scheduler_client import SchedulerClient
 
@@ -84,10 +84,10 @@ class Resumption:
         self,
         load: Callable[[bytes], Partial],
         check: Callable[[Partial], None],
-        sizes: Callable[[], Mapping[int, int]],
+        sizes: Sizes,
     ) -> MergedPartial:
         """It as a partial, to be merged into. `load` rebuilds one from its bytes; `check`: see
-        Merged. `sizes`: asks for the entries of the files that are known."""
+        Merged."""
         if self.remembering is not None:
             return self.remembering.merged(sizes)
         partial = None if self.partial is None else load(self.partial)
