@@ -6,6 +6,7 @@ Measurements, each with options of its own (`--help`):
   adl         the eight tasks of the analysis description benchmark
   agc         a whole analysis of top quarks, beside coffea and RDataFrame
   edits       that analysis edited ten times, remembered and run anew
+  remembered  what `tm.remember` costs and saves: many histograms over many small files
   sessions    what sessions and selectors cost; a processor beside coffea's runner
   types       every kind of branch, beside uproot
   bookings    many bookings in one pass; what filters save
@@ -39,6 +40,7 @@ MEASUREMENTS = {
     "adl": "bench.adl.run",
     "agc": "bench.agc.run",
     "edits": "bench.agc.edits",
+    "remembered": "bench.remembered",
     "sessions": "bench.sessions.run",
     "types": "bench.types.__main__",
     "bookings": "bench.bookings",

@@ -166,6 +166,17 @@ def test_variations_quick_run(tmp_path):
 
 
 @pytest.mark.slow
+def test_remembered_quick_run(tmp_path):
+    command = [sys.executable, "-m", "bench", "remembered", "--quick"]
+    folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
+    done = subprocess.run([*command, *folders], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (written,) = (tmp_path / "results").glob("*.json")
+    rows = {row["what"] for row in json.loads(written.read_text())["rows"]}
+    assert {"unchanged", "one file more", "one histogram more, beside it alone"} <= rows
+
+
+@pytest.mark.slow
 def test_bookings_quick_run(tmp_path):
     command = [sys.executable, "-m", "bench", "bookings", "--quick", "--rounds", "1"]
     folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
