@@ -3,7 +3,7 @@
 //! want them. Nothing depends on it but speed.
 
 use super::objects::Move;
-use super::{Compiler, Graph, LevelId, LevelKind, Node, NodeId, Op, Type};
+use super::{Builder, Graph, LevelId, LevelKind, Node, NodeId, Op, Type};
 use crate::limits::STEPS_AGAIN;
 
 impl Graph {
@@ -45,7 +45,7 @@ impl Graph {
     }
 }
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// A value of the items that a level selects: computed again from what those items have, or gathered.
     pub(super) fn selected(&mut self, id: NodeId, level: LevelId, which: u8) -> NodeId {
         if !self.graph.is_light(id) || !self.graph.has_items(level) {

@@ -3,7 +3,7 @@
 
 use super::objects::{Object, RecordSource};
 use super::vectors::Coordinate;
-use super::{Binding, Compiler, NodeId, Result, Type, span};
+use super::{Binding, Builder, Compiler, NodeId, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::{Expr, Span};
@@ -56,11 +56,11 @@ impl Compiler<'_> {
         };
         let vector = self.bind(value)?;
         let id = self.value(number)?;
-        if self.type_of(id) == Type::Str {
+        if self.builder.type_of(id) == Type::Str {
             let message = format!("a.{name}(…) takes a number, and this is a string");
             return Err(QueryError::at(span(number), message));
         }
-        let number = self.real_of(id);
+        let number = self.builder.real_of(id);
         match turn {
             Turn::Rotate(Coordinate::Pz) => self.rotated_about_beam(&vector, number, at),
             Turn::Rotate(axis) => self.rotated(&vector, *axis, number, at),
@@ -89,17 +89,24 @@ impl Compiler<'_> {
                 self.coordinate(vector, Coordinate::Px, at)?,
                 self.coordinate(vector, Coordinate::Py, at)?,
             );
-            return self.turned_plane(parts, [(Coordinate::Px, x), (Coordinate::Py, y)], angle, at);
+            return self.builder.turned_plane(
+                parts,
+                [(Coordinate::Px, x), (Coordinate::Py, y)],
+                angle,
+                at,
+            );
         };
         parts.extend([(Coordinate::Pt, pt), (Coordinate::Phi, phi)]);
-        let (mut parts, angle) = self.with_number(parts, angle, at)?;
+        let (mut parts, angle) = self.builder.with_number(parts, angle, at)?;
         for (part, id) in &mut parts {
             if *part == Coordinate::Phi {
-                let back = self.map(Map::Negate, &[angle], Type::Float);
-                *id = self.map(Map::Real2(Real2::DeltaPhi), &[*id, back], Type::Float);
+                let back = self.builder.map(Map::Negate, &[angle], Type::Float);
+                *id = self
+                    .builder
+                    .map(Map::Real2(Real2::DeltaPhi), &[*id, back], Type::Float);
             }
         }
-        Ok(self.made_of(parts))
+        Ok(self.builder.made_of(parts))
     }
 
     fn rotated(
@@ -119,32 +126,7 @@ impl Compiler<'_> {
             (plane[0], self.coordinate(vector, plane[0], at)?),
             (plane[1], self.coordinate(vector, plane[1], at)?),
         ];
-        self.turned_plane(others, plane, angle, at)
-    }
-
-    /// Two coordinates turned from the first to the second, beside others that stay.
-    fn turned_plane(
-        &mut self,
-        others: Vec<(Coordinate, NodeId)>,
-        plane: [(Coordinate, NodeId); 2],
-        angle: NodeId,
-        at: Span,
-    ) -> Result<Binding> {
-        let parts = plane.into_iter().chain(others).collect();
-        let (mut parts, angle) = self.with_number(parts, angle, at)?;
-        let (a, b) = (parts[0].1, parts[1].1);
-        let (sine, cosine) = (self.math(Real1::Sin, angle), self.math(Real1::Cos, angle));
-        let (ac, bs) = (
-            self.real(Arithmetic::Mul, cosine, a),
-            self.real(Arithmetic::Mul, sine, b),
-        );
-        let (across, bc) = (
-            self.real(Arithmetic::Mul, sine, a),
-            self.real(Arithmetic::Mul, cosine, b),
-        );
-        parts[0].1 = self.real(Arithmetic::Sub, ac, bs);
-        parts[1].1 = self.real(Arithmetic::Add, across, bc);
-        Ok(self.made_of(parts))
+        self.builder.turned_plane(others, plane, angle, at)
     }
 
     fn boosted_along(
@@ -156,36 +138,38 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let (parts, number) = self.cartesian_beside(vector, number, at)?;
-        let one = self.number(1.0);
-        let square = self.square(number);
+        let one = self.builder.number(1.0);
+        let square = self.builder.square(number);
         let (gamma, product) = if is_gamma {
-            let rest = self.real(Arithmetic::Sub, square, one);
-            let size = self.root(rest);
-            let signed = self.map(Map::Real2(Real2::CopySign), &[size, number], Type::Float);
-            (self.math(Real1::Abs, number), signed)
+            let rest = self.builder.real(Arithmetic::Sub, square, one);
+            let size = self.builder.root(rest);
+            let signed =
+                self.builder
+                    .map(Map::Real2(Real2::CopySign), &[size, number], Type::Float);
+            (self.builder.math(Real1::Abs, number), signed)
         } else {
-            let rest = self.real(Arithmetic::Sub, one, square);
-            let root = self.root(rest);
-            let gamma = self.real(Arithmetic::Div, one, root);
-            (gamma, self.real(Arithmetic::Mul, number, gamma))
+            let rest = self.builder.real(Arithmetic::Sub, one, square);
+            let root = self.builder.root(rest);
+            let gamma = self.builder.real(Arithmetic::Div, one, root);
+            (gamma, self.builder.real(Arithmetic::Mul, number, gamma))
         };
         let energy = parts[3].1;
         let mut found = parts.clone();
         for (part, id) in &mut found {
             if *part == axis {
-                let a = self.real(Arithmetic::Mul, gamma, *id);
-                let b = self.real(Arithmetic::Mul, product, energy);
+                let a = self.builder.real(Arithmetic::Mul, gamma, *id);
+                let b = self.builder.real(Arithmetic::Mul, product, energy);
                 let (c, d) = (
-                    self.real(Arithmetic::Mul, product, *id),
-                    self.real(Arithmetic::Mul, gamma, energy),
+                    self.builder.real(Arithmetic::Mul, product, *id),
+                    self.builder.real(Arithmetic::Mul, gamma, energy),
                 );
-                *id = self.real(Arithmetic::Add, a, b);
-                let energy = self.real(Arithmetic::Add, c, d);
+                *id = self.builder.real(Arithmetic::Add, a, b);
+                let energy = self.builder.real(Arithmetic::Add, c, d);
                 found[3].1 = energy;
                 break;
             }
         }
-        Ok(self.made_of(found))
+        Ok(self.builder.made_of(found))
     }
 
     /// `a.boost(b)` and its kin: `b` is a momentum with energy, or a velocity.
@@ -214,53 +198,58 @@ impl Compiler<'_> {
             ids.push(self.coordinate(&b, Coordinate::Energy, at)?);
             ids.push(self.coordinate(&b, Coordinate::Mass, at)?);
         }
-        let mut ids = self.together(&ids, at)?;
+        let mut ids = self.builder.together(&ids, at)?;
         let by = ids.split_off(4);
-        let one = self.number(1.0);
+        let one = self.builder.number(1.0);
         // What goes with each component of the velocity: gamma times it.
         let (gamma, speeds): (NodeId, Vec<NodeId>) = if let &[x, y, z, energy, mass] = by.as_slice()
         {
             // Faster than light there is no Lorentz factor. A mass below zero stands for that.
-            let (zero, none) = (self.number(0.0), self.number(f64::NAN));
-            let is_faster = self.compare(Compare::Lt, mass, zero, at)?;
-            let mass = self.select(is_faster, none, mass, at)?;
-            let gamma = self.real(Arithmetic::Div, energy, mass);
-            let speeds = [x, y, z].map(|p| self.real(Arithmetic::Div, p, mass));
+            let (zero, none) = (self.builder.number(0.0), self.builder.number(f64::NAN));
+            let is_faster = self.builder.compare(Compare::Lt, mass, zero, at)?;
+            let mass = self.builder.select(is_faster, none, mass, at)?;
+            let gamma = self.builder.real(Arithmetic::Div, energy, mass);
+            let speeds = [x, y, z].map(|p| self.builder.real(Arithmetic::Div, p, mass));
             (gamma, speeds.to_vec())
         } else {
-            let square = self.sum_of_squares(&by, Root::Plain);
-            let rest = self.real(Arithmetic::Sub, one, square);
-            let root = self.root(rest);
-            let gamma = self.real(Arithmetic::Div, one, root);
-            let speeds = by.iter().map(|v| self.real(Arithmetic::Mul, gamma, *v));
+            let square = self.builder.sum_of_squares(&by, Root::Plain);
+            let rest = self.builder.real(Arithmetic::Sub, one, square);
+            let root = self.builder.root(rest);
+            let gamma = self.builder.real(Arithmetic::Div, one, root);
+            let speeds = by
+                .iter()
+                .map(|v| self.builder.real(Arithmetic::Mul, gamma, *v));
             (gamma, speeds.collect())
         };
         let speeds: Vec<NodeId> = match to_rest {
             true => (speeds.iter())
-                .map(|v| self.map(Map::Negate, &[*v], Type::Float))
+                .map(|v| self.builder.map(Map::Negate, &[*v], Type::Float))
                 .collect(),
             false => speeds,
         };
         let mut dot: Option<NodeId> = None;
         for (speed, p) in speeds.iter().zip(&ids) {
-            let product = self.real(Arithmetic::Mul, *speed, *p);
+            let product = self.builder.real(Arithmetic::Mul, *speed, *p);
             dot = Some(match dot {
                 None => product,
-                Some(sum) => self.real(Arithmetic::Add, sum, product),
+                Some(sum) => self.builder.real(Arithmetic::Add, sum, product),
             });
         }
         let dot = dot.ok_or_else(|| QueryError::at(at, "a velocity has components"))?;
-        let above = self.real(Arithmetic::Add, gamma, one);
-        let share = self.real(Arithmetic::Div, dot, above);
-        let along = self.real(Arithmetic::Add, share, ids[3]);
+        let above = self.builder.real(Arithmetic::Add, gamma, one);
+        let share = self.builder.real(Arithmetic::Div, dot, above);
+        let along = self.builder.real(Arithmetic::Add, share, ids[3]);
         let mut found = Vec::with_capacity(4);
         for ((part, speed), p) in MOMENTUM.into_iter().zip(&speeds).zip(&ids) {
-            let more = self.real(Arithmetic::Mul, *speed, along);
-            found.push((part, self.real(Arithmetic::Add, *p, more)));
+            let more = self.builder.real(Arithmetic::Mul, *speed, along);
+            found.push((part, self.builder.real(Arithmetic::Add, *p, more)));
         }
-        let energy = self.real(Arithmetic::Mul, gamma, ids[3]);
-        found.push((Coordinate::Energy, self.real(Arithmetic::Add, energy, dot)));
-        Ok(self.made_of(found))
+        let energy = self.builder.real(Arithmetic::Mul, gamma, ids[3]);
+        found.push((
+            Coordinate::Energy,
+            self.builder.real(Arithmetic::Add, energy, dot),
+        ));
+        Ok(self.builder.made_of(found))
     }
 
     /// Mass or energy, whichever the vector has, or can tell.
@@ -282,11 +271,38 @@ impl Compiler<'_> {
         for part in MOMENTUM.into_iter().chain([Coordinate::Energy]) {
             parts.push((part, self.coordinate(vector, part, at)?));
         }
-        self.with_number(parts, number, at)
+        self.builder.with_number(parts, number, at)
+    }
+}
+
+impl Builder<'_> {
+    /// Two coordinates turned from the first to the second, beside others that stay.
+    pub(super) fn turned_plane(
+        &mut self,
+        others: Vec<(Coordinate, NodeId)>,
+        plane: [(Coordinate, NodeId); 2],
+        angle: NodeId,
+        at: Span,
+    ) -> Result<Binding> {
+        let parts = plane.into_iter().chain(others).collect();
+        let (mut parts, angle) = self.with_number(parts, angle, at)?;
+        let (a, b) = (parts[0].1, parts[1].1);
+        let (sine, cosine) = (self.math(Real1::Sin, angle), self.math(Real1::Cos, angle));
+        let (ac, bs) = (
+            self.real(Arithmetic::Mul, cosine, a),
+            self.real(Arithmetic::Mul, sine, b),
+        );
+        let (across, bc) = (
+            self.real(Arithmetic::Mul, sine, a),
+            self.real(Arithmetic::Mul, cosine, b),
+        );
+        parts[0].1 = self.real(Arithmetic::Sub, ac, bs);
+        parts[1].1 = self.real(Arithmetic::Add, across, bc);
+        Ok(self.made_of(parts))
     }
 
     /// Coordinates and a number at one level.
-    fn with_number(
+    pub(super) fn with_number(
         &mut self,
         parts: Vec<(Coordinate, NodeId)>,
         number: NodeId,
@@ -301,7 +317,7 @@ impl Compiler<'_> {
     }
 
     /// A vector of these coordinates, which are at one level.
-    fn made_of(&mut self, parts: Vec<(Coordinate, NodeId)>) -> Binding {
+    pub(super) fn made_of(&mut self, parts: Vec<(Coordinate, NodeId)>) -> Binding {
         let mut levels = parts
             .iter()
             .filter(|(_, id)| self.graph.as_const(*id).is_none())

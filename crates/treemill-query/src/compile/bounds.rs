@@ -2,7 +2,7 @@
 //! once, among all floats. Then the column is compared as it is stored, and nothing is multiplied. Every number passes that
 //! passed before, and no other. Nothing depends on it but speed.
 
-use super::{Compiler, Constant, Graph, NodeId, Op, Type};
+use super::{Builder, Constant, Graph, NodeId, Op, Type};
 use crate::kernel::{Arithmetic, Compare, Map, arithmetic, comparison};
 use crate::limits::BOUND_STEPS;
 #[cfg(test)]
@@ -121,7 +121,7 @@ fn turned(bits: i64) -> i64 {
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// A comparison of floats, and the same as one of a column.
     pub(super) fn bounded(
         &mut self,

@@ -4,7 +4,7 @@ use super::builtins::{self, FUNCTIONS, Function, FunctionKind};
 use super::habits;
 use super::objects::RecordSource;
 use super::types::NO_STRINGS;
-use super::{Binding, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
+use super::{Binding, Builder, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::{QueryError, near};
 use crate::kernel::{Arithmetic, Map, Real1, Real2, Test};
 use crate::spec::{Expr, Span};
@@ -115,7 +115,7 @@ impl Compiler<'_> {
             FunctionKind::Variance { is_root } => {
                 let variance = self.variance(name, first, keyword("ddof"), at)?;
                 return Ok(Binding::Value(match is_root {
-                    true => self.root(variance),
+                    true => self.builder.root(variance),
                     false => variance,
                 }));
             }
@@ -136,16 +136,17 @@ impl Compiler<'_> {
             FunctionKind::Sorted => return self.sorted(first, key, keyword("reverse")),
             FunctionKind::Where => {
                 let condition = self.value(first)?;
-                let condition = self.truth(condition, span(first))?;
+                let condition = self.builder.truth(condition, span(first))?;
                 let sides = (self.bind(&args[1])?, self.bind(&args[2])?);
-                return self.choice(condition, sides, at);
+                return self.builder.choice(condition, sides, at);
             }
             FunctionKind::FillMissing => {
                 let (found, with) = (self.bind(first)?, self.bind(&args[1])?);
                 return match (&found, &with) {
                     (Binding::Value(a), Binding::Value(b)) => {
-                        let ids = self.together(&[*a, *b], at)?;
-                        self.apply_to_numbers(function.kind, &ids, at)
+                        let ids = self.builder.together(&[*a, *b], at)?;
+                        self.builder
+                            .apply_to_numbers(function.kind, &ids, at)
                             .map(Binding::Value)
                     }
                     _ => self.filled_record(found, with, at),
@@ -154,8 +155,8 @@ impl Compiler<'_> {
             FunctionKind::IsMissing => {
                 let bound = self.bind(first)?;
                 let missing = self.is_missing(&bound)?;
-                let level = self.level_of(&bound);
-                return Ok(Binding::Value(self.at_each_of(missing, level)));
+                let level = self.builder.level_of(&bound);
+                return Ok(Binding::Value(self.builder.at_each_of(missing, level)));
             }
             _ => (),
         }
@@ -167,13 +168,94 @@ impl Compiler<'_> {
         for arg in args {
             ids.push(self.value(arg)?);
         }
-        let ids = self.together(&ids, at)?;
-        self.apply_to_numbers(function.kind, &ids, at)
+        let ids = self.builder.together(&ids, at)?;
+        self.builder
+            .apply_to_numbers(function.kind, &ids, at)
             .map(Binding::Value)
     }
 
+    /// The first value, missing where the second value is missing.
+    pub(crate) fn where_present(&mut self, value: NodeId, with: NodeId) -> Result<NodeId> {
+        let both = self.builder.together(&[value, with], (0, 0))?;
+        let level = self.builder.graph.node(both[1]).level;
+        let missing = self.is_missing(&Binding::Value(both[1]))?;
+        let missing = self.builder.at_each_of(missing, level);
+        let present = self.builder.negated(missing);
+        Ok(match self.builder.graph.as_const(present) {
+            Some(_) => both[0],
+            None => self.builder.only(both[0], present),
+        })
+    }
+
+    /// Whether a value is missing, or a record does not exist.
+    pub(super) fn is_missing(&mut self, bound: &Binding) -> Result<NodeId> {
+        let id = match bound {
+            Binding::Value(id) => *id,
+            Binding::Object(object) => {
+                let mut row = self.builder.row(object.base);
+                if let RecordSource::Amended { of, .. } = &*object.source {
+                    let is_missing = self.is_missing(of)?;
+                    if self.builder.graph.as_const(is_missing).is_none() {
+                        let is_there = self.builder.map(Map::Not, &[is_missing], Type::Bool);
+                        row = self.builder.only(row, is_there);
+                    }
+                }
+                object
+                    .moves
+                    .iter()
+                    .fold(row, |node, how| self.builder.carry(node, *how))
+            }
+            Binding::Tuple { items, .. } => match items.first() {
+                Some(first) => return self.is_missing(first),
+                None => return Err(QueryError::new("a tuple needs an element")),
+            },
+            Binding::Sum { terms, .. } => {
+                let terms = terms.clone();
+                let (a, b) = (self.is_missing(&terms.0)?, self.is_missing(&terms.1)?);
+                let both = self.builder.together(&[a, b], (0, 0))?;
+                return Ok(self.builder.either(both[0], both[1]));
+            }
+            Binding::Scaled { vector, .. } => {
+                let vector = vector.clone();
+                return self.is_missing(&vector);
+            }
+            Binding::Provided(_) => return Err(self.not_a_value(bound, (0, 0))),
+            Binding::Choice {
+                condition, sides, ..
+            } => {
+                let (condition, sides) = (*condition, sides.clone());
+                let a = self.is_missing(&sides.0)?;
+                let b = self.is_missing(&sides.1)?;
+                let chosen = self.builder.select(condition, a, b, (0, 0))?;
+                let unknown = self.is_missing(&Binding::Value(condition))?;
+                let both = self.builder.together(&[chosen, unknown], (0, 0))?;
+                let chosen = self.builder.passed(both[0]);
+                return Ok(self.builder.either(chosen, both[1]));
+            }
+        };
+        let node = self.builder.graph.node(id);
+        if !node.missing {
+            return Ok(self.builder.graph.constant(Constant::Bool(false)));
+        }
+        let node = Node {
+            op: Op::IsMissing,
+            inputs: vec![id],
+            level: node.level,
+            ty: Type::Bool,
+            missing: false,
+        };
+        Ok(self.builder.graph.add(node))
+    }
+}
+
+impl Builder<'_> {
     /// Functions position by position; arguments are at one level.
-    fn apply_to_numbers(&mut self, kind: FunctionKind, ids: &[NodeId], at: Span) -> Result<NodeId> {
+    pub(super) fn apply_to_numbers(
+        &mut self,
+        kind: FunctionKind,
+        ids: &[NodeId],
+        at: Span,
+    ) -> Result<NodeId> {
         let strings = ids.iter().any(|id| self.type_of(*id) == Type::Str);
         if strings && !matches!(kind, FunctionKind::FillMissing | FunctionKind::Only) {
             return Err(QueryError::at(at, NO_STRINGS));
@@ -229,18 +311,18 @@ impl Compiler<'_> {
         }
     }
 
-    fn real1(&mut self, op: Real1, id: NodeId) -> NodeId {
+    pub(super) fn real1(&mut self, op: Real1, id: NodeId) -> NodeId {
         let real = self.real_of(id);
         self.map(Map::Real1(op), &[real], Type::Float)
     }
 
-    fn real2(&mut self, op: Real2, a: NodeId, b: NodeId) -> NodeId {
+    pub(super) fn real2(&mut self, op: Real2, a: NodeId, b: NodeId) -> NodeId {
         let (a, b) = (self.real_of(a), self.real_of(b));
         self.map(Map::Real2(op), &[a, b], Type::Float)
     }
 
     /// The smallest or largest of several values.
-    fn extremes(&mut self, ids: &[NodeId], least: bool, at: Span) -> Result<NodeId> {
+    pub(super) fn extremes(&mut self, ids: &[NodeId], least: bool, at: Span) -> Result<NodeId> {
         let mut best = ids[0];
         for id in &ids[1..] {
             if let Some((signed, unsigned)) = self.of_both_signs(best, *id) {
@@ -264,7 +346,7 @@ impl Compiler<'_> {
     }
 
     /// A signed and an unsigned integer: no common type holds both exactly.
-    fn of_both_signs(&self, a: NodeId, b: NodeId) -> Option<(NodeId, NodeId)> {
+    pub(super) fn of_both_signs(&self, a: NodeId, b: NodeId) -> Option<(NodeId, NodeId)> {
         match (self.type_of(a), self.type_of(b)) {
             (Type::Int, Type::UInt) => Some((a, b)),
             (Type::UInt, Type::Int) => Some((b, a)),
@@ -273,7 +355,12 @@ impl Compiler<'_> {
     }
 
     /// The larger of the two is never negative and fits u64, the smaller one fits i64. Both results are exact.
-    fn extreme_of_signs(&mut self, signed: NodeId, unsigned: NodeId, least: bool) -> NodeId {
+    pub(super) fn extreme_of_signs(
+        &mut self,
+        signed: NodeId,
+        unsigned: NodeId,
+        least: bool,
+    ) -> NodeId {
         if least {
             let most = self.graph.constant(Constant::UInt(i64::MAX as u64));
             let within = self.map(Map::MinUInt, &[unsigned, most], Type::Int);
@@ -285,81 +372,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The first value, missing where the second value is missing.
-    pub(crate) fn where_present(&mut self, value: NodeId, with: NodeId) -> Result<NodeId> {
-        let both = self.together(&[value, with], (0, 0))?;
-        let level = self.graph.node(both[1]).level;
-        let missing = self.is_missing(&Binding::Value(both[1]))?;
-        let missing = self.at_each_of(missing, level);
-        let present = self.negated(missing);
-        Ok(match self.graph.as_const(present) {
-            Some(_) => both[0],
-            None => self.only(both[0], present),
-        })
-    }
-
-    /// Whether a value is missing, or a record does not exist.
-    pub(super) fn is_missing(&mut self, bound: &Binding) -> Result<NodeId> {
-        let id = match bound {
-            Binding::Value(id) => *id,
-            Binding::Object(object) => {
-                let mut row = self.row(object.base);
-                if let RecordSource::Amended { of, .. } = &*object.source {
-                    let is_missing = self.is_missing(of)?;
-                    if self.graph.as_const(is_missing).is_none() {
-                        let is_there = self.map(Map::Not, &[is_missing], Type::Bool);
-                        row = self.only(row, is_there);
-                    }
-                }
-                object
-                    .moves
-                    .iter()
-                    .fold(row, |node, how| self.carry(node, *how))
-            }
-            Binding::Tuple { items, .. } => match items.first() {
-                Some(first) => return self.is_missing(first),
-                None => return Err(QueryError::new("a tuple needs an element")),
-            },
-            Binding::Sum { terms, .. } => {
-                let terms = terms.clone();
-                let (a, b) = (self.is_missing(&terms.0)?, self.is_missing(&terms.1)?);
-                let both = self.together(&[a, b], (0, 0))?;
-                return Ok(self.either(both[0], both[1]));
-            }
-            Binding::Scaled { vector, .. } => {
-                let vector = vector.clone();
-                return self.is_missing(&vector);
-            }
-            Binding::Provided(_) => return Err(self.not_a_value(bound, (0, 0))),
-            Binding::Choice {
-                condition, sides, ..
-            } => {
-                let (condition, sides) = (*condition, sides.clone());
-                let a = self.is_missing(&sides.0)?;
-                let b = self.is_missing(&sides.1)?;
-                let chosen = self.select(condition, a, b, (0, 0))?;
-                let unknown = self.is_missing(&Binding::Value(condition))?;
-                let both = self.together(&[chosen, unknown], (0, 0))?;
-                let chosen = self.passed(both[0]);
-                return Ok(self.either(chosen, both[1]));
-            }
-        };
-        let node = self.graph.node(id);
-        if !node.missing {
-            return Ok(self.graph.constant(Constant::Bool(false)));
-        }
-        let node = Node {
-            op: Op::IsMissing,
-            inputs: vec![id],
-            level: node.level,
-            ty: Type::Bool,
-            missing: false,
-        };
-        Ok(self.graph.add(node))
-    }
-
     /// Rounds towards zero, as Python's int. A value without an integer, as NaN, is missing.
-    fn int_of(&mut self, id: NodeId) -> NodeId {
+    pub(super) fn int_of(&mut self, id: NodeId) -> NodeId {
         if self.type_of(id) != Type::Float {
             return self.number_of(id);
         }

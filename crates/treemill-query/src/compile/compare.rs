@@ -1,6 +1,6 @@
 //! Comparisons, chained ones too, and membership in lists.
 
-use super::{Binding, Compiler, Constant, NodeId, Op, Reducer, Result, Type, span};
+use super::{Binding, Builder, Compiler, Constant, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Map};
 use crate::limits::{COMPARED_INTEGERS, COMPARED_MEMBERS};
@@ -31,7 +31,7 @@ impl Compiler<'_> {
                     let found = if op == "in" {
                         found
                     } else {
-                        self.negated(found)
+                        self.builder.negated(found)
                     };
                     (left, found)
                 }
@@ -39,14 +39,14 @@ impl Compiler<'_> {
                     let op = operator(op)
                         .ok_or_else(|| QueryError::at(at, format!("there is no operator {op}")))?;
                     let right = self.value(right)?;
-                    (right, self.compare(op, left, right, place)?)
+                    (right, self.builder.compare(op, left, right, place)?)
                 }
             };
             result = Some(match result {
                 None => holds,
                 Some(before) => {
-                    let both = self.together(&[before, holds], at)?;
-                    self.both(both[0], both[1])
+                    let both = self.builder.together(&[before, holds], at)?;
+                    self.builder.both(both[0], both[1])
                 }
             });
             left = next;
@@ -57,6 +57,80 @@ impl Compiler<'_> {
             .ok_or_else(|| QueryError::at(at, "a comparison needs two values"))
     }
 
+    /// `left in right`
+    fn member_of(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
+        let mut members = Vec::new();
+        if let Expr::Sequence { items, .. } = right {
+            for item in items {
+                members.push(self.value(item)?);
+            }
+        } else {
+            // A name of a list of constants.
+            let Binding::Tuple { items, .. } = self.bind(right)? else {
+                return self.member_of_list(left, right, at);
+            };
+            for item in items {
+                match item {
+                    Binding::Value(id) if self.builder.graph.as_const(id).is_some() => {
+                        members.push(id)
+                    }
+                    _ => return self.member_of_list(left, right, at),
+                }
+            }
+        }
+        if members.len() > COMPARED_INTEGERS
+            && let Some(found) = self.builder.search(left, &members)
+        {
+            return Ok(found);
+        }
+        if members.len() > COMPARED_MEMBERS {
+            let message = format!("'in' takes at most {COMPARED_MEMBERS} floats or strings");
+            return Err(QueryError::at(at, message));
+        }
+        let mut result: Option<NodeId> = None;
+        for member in members {
+            let equal = self
+                .builder
+                .compare(Compare::Eq, left, member, span(right))?;
+            result = Some(match result {
+                None => equal,
+                Some(before) => self.builder.either(before, equal),
+            });
+        }
+        match result {
+            Some(found) => Ok(found),
+            // Never, whatever it is.
+            None => self.builder.compare(Compare::Lt, left, left, at),
+        }
+    }
+
+    /// Whether any item of a list column equals the value.
+    fn member_of_list(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
+        let list = self.value(right)?;
+        let level = self.builder.graph.node(list).level;
+        if self.builder.is_single(level) {
+            let message =
+                "'in' needs a list on its right: [1, 2, 3], or a column with a list per event";
+            return Err(QueryError::at(span(right), message));
+        }
+        if !self.builder.is_single(self.builder.graph.node(left).level) {
+            let message = "'in' looks for one value per event in a list";
+            return Err(QueryError::at(at, message));
+        }
+        let equal = self.builder.compare(Compare::Eq, list, left, at)?;
+        let found = self.builder.reduce(Reducer::Any, equal, at)?;
+        if !self.builder.graph.node(left).missing {
+            return Ok(found);
+        }
+        // Items that are missing are none that equals it; whether a missing value is among them is missing.
+        let missing = self.is_missing(&Binding::Value(left))?;
+        let present = self.builder.negated(missing);
+        let both = self.builder.together(&[found, present], at)?;
+        Ok(self.builder.only(both[0], both[1]))
+    }
+}
+
+impl Builder<'_> {
     pub(super) fn compare(
         &mut self,
         op: Compare,
@@ -80,7 +154,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn compare_strings(&mut self, op: Compare, a: NodeId, b: NodeId) -> NodeId {
+    pub(super) fn compare_strings(&mut self, op: Compare, a: NodeId, b: NodeId) -> NodeId {
         if let (Some(Constant::Str(a)), Some(Constant::Str(b))) =
             (self.graph.as_const(a), self.graph.as_const(b))
         {
@@ -91,7 +165,7 @@ impl Compiler<'_> {
     }
 
     /// Exact whatever the types.
-    fn compare_numbers(&mut self, op: Compare, a: NodeId, b: NodeId) -> NodeId {
+    pub(super) fn compare_numbers(&mut self, op: Compare, a: NodeId, b: NodeId) -> NodeId {
         let (type_a, type_b) = (self.type_of(a), self.type_of(b));
         if (type_a, type_b) == (Type::Bool, Type::Bool) {
             return self.map(Map::CompareBool(op), &[a, b], Type::Bool);
@@ -125,51 +199,8 @@ impl Compiler<'_> {
         self.map(map, &[a, b], Type::Bool)
     }
 
-    /// `left in right`
-    fn member_of(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
-        let mut members = Vec::new();
-        if let Expr::Sequence { items, .. } = right {
-            for item in items {
-                members.push(self.value(item)?);
-            }
-        } else {
-            // A name of a list of constants.
-            let Binding::Tuple { items, .. } = self.bind(right)? else {
-                return self.member_of_list(left, right, at);
-            };
-            for item in items {
-                match item {
-                    Binding::Value(id) if self.graph.as_const(id).is_some() => members.push(id),
-                    _ => return self.member_of_list(left, right, at),
-                }
-            }
-        }
-        if members.len() > COMPARED_INTEGERS
-            && let Some(found) = self.search(left, &members)
-        {
-            return Ok(found);
-        }
-        if members.len() > COMPARED_MEMBERS {
-            let message = format!("'in' takes at most {COMPARED_MEMBERS} floats or strings");
-            return Err(QueryError::at(at, message));
-        }
-        let mut result: Option<NodeId> = None;
-        for member in members {
-            let equal = self.compare(Compare::Eq, left, member, span(right))?;
-            result = Some(match result {
-                None => equal,
-                Some(before) => self.either(before, equal),
-            });
-        }
-        match result {
-            Some(found) => Ok(found),
-            // Never, whatever it is.
-            None => self.compare(Compare::Lt, left, left, at),
-        }
-    }
-
     /// Integers among many integers.
-    fn search(&mut self, left: NodeId, constants: &[NodeId]) -> Option<NodeId> {
+    pub(super) fn search(&mut self, left: NodeId, constants: &[NodeId]) -> Option<NodeId> {
         let unsigned = match self.type_of(left) {
             Type::Int => false,
             Type::UInt => true,
@@ -189,31 +220,6 @@ impl Compiler<'_> {
         list.sort_unstable();
         list.dedup();
         Some(self.node(Op::InInts(list.into()), &[left], Type::Bool))
-    }
-
-    /// Whether any item of a list column equals the value.
-    fn member_of_list(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
-        let list = self.value(right)?;
-        let level = self.graph.node(list).level;
-        if self.is_single(level) {
-            let message =
-                "'in' needs a list on its right: [1, 2, 3], or a column with a list per event";
-            return Err(QueryError::at(span(right), message));
-        }
-        if !self.is_single(self.graph.node(left).level) {
-            let message = "'in' looks for one value per event in a list";
-            return Err(QueryError::at(at, message));
-        }
-        let equal = self.compare(Compare::Eq, list, left, at)?;
-        let found = self.reduce(Reducer::Any, equal, at)?;
-        if !self.graph.node(left).missing {
-            return Ok(found);
-        }
-        // Items that are missing are none that equals it; whether a missing value is among them is missing.
-        let missing = self.is_missing(&Binding::Value(left))?;
-        let present = self.negated(missing);
-        let both = self.together(&[found, present], at)?;
-        Ok(self.only(both[0], both[1]))
     }
 }
 

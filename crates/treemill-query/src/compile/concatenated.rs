@@ -20,7 +20,7 @@ impl Compiler<'_> {
                 None => return Ok(None),
             }
         }
-        self.joined_values(&found, level, at).map(Some)
+        self.builder.joined_values(&found, level, at).map(Some)
     }
 
     /// Whether the parts of joined records all have what the joined ones have, and nothing else of a

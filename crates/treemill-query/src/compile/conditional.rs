@@ -1,11 +1,11 @@
 //! `a if condition else b` of all that an expression can stand for: values, tuples, records, vectors.
 
-use super::{Binding, Compiler, NodeId, Result};
+use super::{Binding, Builder, NodeId, Result};
 use crate::error::QueryError;
 use crate::spec::Span;
 use std::rc::Rc;
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// The first of two where the condition holds, else the second; where it is missing, so is the
     /// result.
     pub(super) fn choice(

@@ -3,7 +3,7 @@
 
 use super::fast_maps::FastMap;
 use super::needs::Want;
-use super::{Compiler, Constant, EVENT, NodeId, Op};
+use super::{Builder, Constant, EVENT, NodeId, Op};
 use crate::kernel::Map;
 use crate::limits::{CONDITION_COLUMNS, FILTER_PARTS};
 #[cfg(test)]
@@ -74,7 +74,7 @@ impl Work {
     }
 }
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// Conditions that all hold for the events that pass `mask`, and for no others, in the order in
     /// which they are best computed.
     pub(crate) fn conjuncts(&mut self, mask: NodeId) -> Vec<NodeId> {
@@ -97,7 +97,7 @@ impl Compiler<'_> {
     }
 
     /// The operands of nested `and`s, or `None` if there are too many.
-    fn terms(&self, mask: NodeId) -> Option<Vec<NodeId>> {
+    pub(super) fn terms(&self, mask: NodeId) -> Option<Vec<NodeId>> {
         let mut terms = Vec::new();
         let mut stack = vec![mask];
         while let Some(id) = stack.pop() {
@@ -121,7 +121,7 @@ impl Compiler<'_> {
 
     /// How much work a value is, and the columns that it needs. Without recursion: a value that thousands of
     /// definitions lead to is as deep.
-    fn work(&mut self, id: NodeId) -> Work {
+    pub(super) fn work(&mut self, id: NodeId) -> Work {
         let mut stack = vec![Want::Node(id)];
         while let Some(want) = stack.last().copied() {
             #[cfg(test)]
@@ -151,7 +151,7 @@ impl Compiler<'_> {
     }
 
     /// The work of a value or a level without what it is made of.
-    fn own_work(&self, want: Want) -> Work {
+    pub(super) fn own_work(&self, want: Want) -> Work {
         let mut work = Work::none();
         match want {
             Want::Node(id) => {
@@ -171,7 +171,7 @@ impl Compiler<'_> {
     }
 
     /// The values and levels that a value or a level is made of.
-    fn wants_of(&self, want: Want) -> Vec<Want> {
+    pub(super) fn wants_of(&self, want: Want) -> Vec<Want> {
         match want {
             Want::Node(id) => {
                 let node = self.graph.node(id);

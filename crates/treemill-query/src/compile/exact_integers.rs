@@ -1,12 +1,12 @@
 //! Arithmetic of constant integers. A result that does not fit its type is an error, whereas arithmetic of columns
 //! wraps around. Knows neither names nor levels.
 
-use super::{Compiler, Constant, NodeId, Result, Type};
+use super::{Builder, Constant, NodeId, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Bits, Map};
 use crate::spec::Span;
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// An elementwise operation on integers. If they are constants, the result must fit the type.
     pub(super) fn integral(
         &mut self,

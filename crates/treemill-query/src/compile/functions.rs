@@ -13,20 +13,24 @@ impl Compiler<'_> {
         items: Binding,
         level: LevelId,
     ) -> Result<(Binding, LevelId)> {
-        let above = self.graph.parent(level);
-        let Some(key) = key.filter(|_| above != self.here) else {
+        let above = self.builder.graph.parent(level);
+        let Some(key) = key.filter(|_| above != self.builder.here) else {
             return Ok((items, level));
         };
         let names = free_names::names(key);
         let deeper = self.locals.iter().any(|(name, bound)| {
-            names.any_of([name.as_str()]) && !self.graph.encloses(self.level_of(bound), above)
+            names.any_of([name.as_str()])
+                && !self
+                    .builder
+                    .graph
+                    .encloses(self.builder.level_of(bound), above)
         });
         if !deeper {
             return Ok((items, level));
         }
-        let nested = self.nested(level, self.here, span(key))?;
+        let nested = self.builder.nested(level, self.builder.here, span(key))?;
         let how = Move::Take(nested, 0);
-        Ok((self.carried_from(&items, level, how), nested))
+        Ok((self.builder.carried_from(&items, level, how), nested))
     }
 
     /// The value of `key=` for every item, at the items' own level. Without `key=` it is the items.
@@ -41,7 +45,7 @@ impl Compiler<'_> {
             return match items {
                 Binding::Value(id) => Ok(*id),
                 other => {
-                    let title = self.title(other);
+                    let title = self.builder.title(other);
                     let message = format!(
                         "{title} has no order of its own: say which, as in key=lambda x: x.pt"
                     );
@@ -50,20 +54,20 @@ impl Compiler<'_> {
             };
         };
         let at = span(key);
-        let element = self.entered(items.clone(), at)?;
-        let level = self.loop_of(&element);
-        let (outside, variables) = (self.here, self.locals.len());
+        let element = self.builder.entered(items.clone(), at)?;
+        let level = self.builder.loop_of(&element);
+        let (outside, variables) = (self.builder.here, self.locals.len());
         // The value is below several lists at once if a `for` has been left already.
-        self.here = level;
+        self.builder.here = level;
         let found = self.key_value(key, element);
-        self.here = outside;
+        self.builder.here = outside;
         self.locals.truncate(variables);
         let found = found?;
         // Back at the items' level, which is the same under another name.
-        if self.graph.as_const(found).is_some() {
-            return Ok(self.moved(Op::Spread, found, of));
+        if self.builder.graph.as_const(found).is_some() {
+            return Ok(self.builder.moved(Op::Spread, found, of));
         }
-        Ok(self.moved(Op::Align, found, of))
+        Ok(self.builder.moved(Op::Align, found, of))
     }
 
     fn key_value(&mut self, key: &Expr, element: Binding) -> Result<NodeId> {
@@ -90,11 +94,11 @@ impl Compiler<'_> {
                 return Err(QueryError::at(at, message));
             }
         };
-        if !self.is_single(self.graph.node(id).level) {
+        if !self.builder.is_single(self.builder.graph.node(id).level) {
             let message = "a key is one value per item, and this is a list";
             return Err(QueryError::at(at, message));
         }
-        self.bring(id, self.here, at)
+        self.builder.bring(id, self.builder.here, at)
     }
 
     /// A function that the user has written.

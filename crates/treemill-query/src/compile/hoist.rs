@@ -2,7 +2,7 @@
 //! carried, where there are fewer values. The mass of a pair is the same beside each third item. Nothing depends on it
 //! but speed.
 
-use super::{Compiler, LevelId, LevelKind, NodeId, Op, Type};
+use super::{Builder, LevelId, LevelKind, NodeId, Op, Type};
 use crate::kernel::Map;
 
 /// A step that inputs have in common: its operation and the level that it leads to.
@@ -13,7 +13,7 @@ struct Carried {
     inputs: Vec<NodeId>,
 }
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// The operation before the steps that its inputs have in common, followed by these; `None` if none of them repeats
     /// what is there.
     pub(super) fn hoisted(&mut self, op: Map, inputs: &[NodeId], ty: Type) -> Option<NodeId> {
@@ -42,7 +42,7 @@ impl Compiler<'_> {
     }
 
     /// Whether it is more than one look into memory, as a value of a single column is wherever it is computed.
-    fn is_worth_hoisting(&self, inputs: &[NodeId]) -> bool {
+    pub(super) fn is_worth_hoisting(&self, inputs: &[NodeId]) -> bool {
         let mut varying = inputs
             .iter()
             .filter(|id| self.graph.as_const(**id).is_none());
@@ -56,7 +56,7 @@ impl Compiler<'_> {
 
     /// The step by which all inputs came to their level, if it is the same one. What an outer level has given to all
     /// items is given to the items before the step instead.
-    fn step_before(&mut self, inputs: &[NodeId]) -> Option<Carried> {
+    pub(super) fn step_before(&mut self, inputs: &[NodeId]) -> Option<Carried> {
         let varying = |id: &&NodeId| self.graph.as_const(**id).is_none();
         let first = *inputs.iter().find(varying)?;
         let to = self.graph.node(first).level;
@@ -97,7 +97,12 @@ impl Compiler<'_> {
 
     /// The value of a level above, at the items `from` which those of a level are selected. `None` if an item and the one
     /// that it is selected from may lie below different positions there.
-    fn spread_before(&mut self, value: NodeId, from: LevelId, to: LevelId) -> Option<NodeId> {
+    pub(super) fn spread_before(
+        &mut self,
+        value: NodeId,
+        from: LevelId,
+        to: LevelId,
+    ) -> Option<NodeId> {
         let above = self.graph.parent(from);
         let mut value = value;
         while !self.graph.encloses(self.graph.node(value).level, above) {
@@ -129,7 +134,7 @@ impl Compiler<'_> {
     }
 
     /// Whether a list's number is that of the position of a level which it lies below.
-    fn is_own_row(&self, list: NodeId, above: LevelId) -> bool {
+    pub(super) fn is_own_row(&self, list: NodeId, above: LevelId) -> bool {
         let mut walk = list;
         loop {
             let node = self.graph.node(walk);

@@ -1,7 +1,7 @@
 //! References by the numbers that objects have, wherever they lie; and what formats' tables may ask of the columns.
 
 use super::objects::{Object, RecordSource};
-use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type};
+use super::{Binding, Builder, Compiler, Constant, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Map};
 use crate::references::{self, Class, Columns, Indices};
@@ -24,21 +24,21 @@ impl Compiler<'_> {
         for (target, _) in targets.into_iter().rev() {
             let ids = self.ids(&target, members.1, at)?;
             // Another collection may have the same name: the objects meant are those that have numbers.
-            let level = self.graph.node(ids).level;
+            let level = self.builder.graph.node(ids).level;
             let target = Binding::Object(Object {
                 base: level,
                 level,
                 ..target
             });
-            let index = self.place_of(ids, wanted, at)?;
-            let this = self.at_index(target, level, index, at, at)?;
+            let index = self.builder.place_of(ids, wanted, at)?;
+            let this = self.builder.at_index(target, level, index, at, at)?;
             found = Some(match found {
                 None => this,
                 Some(others) => {
-                    let zero = self.graph.constant(Constant::Int(0));
+                    let zero = self.builder.graph.constant(Constant::Int(0));
                     let is_here = Map::CompareInt(Compare::Ge);
-                    let is_here = self.map(is_here, &[index, zero], Type::Bool);
-                    self.choice(is_here, (this, others), at)?
+                    let is_here = self.builder.map(is_here, &[index, zero], Type::Bool);
+                    self.builder.choice(is_here, (this, others), at)?
                 }
             });
         }
@@ -54,7 +54,7 @@ impl Compiler<'_> {
             _ => None,
         };
         match found {
-            Some(Binding::Value(id)) if self.type_of(id) == Type::Int => Ok(id),
+            Some(Binding::Value(id)) if self.builder.type_of(id) == Type::Int => Ok(id),
             _ => Err(QueryError::at(
                 at,
                 format!("{name} is no column of numbers"),
@@ -75,9 +75,11 @@ impl Compiler<'_> {
         let found = references::reference(prefix, name, &Stored::of(self));
         found.is_some_and(|found| matches!(found.indices, Indices::Numbers { .. }))
     }
+}
 
+impl Builder<'_> {
     /// The places of those that have these numbers as their IDs.
-    fn place_of(&mut self, ids: NodeId, wanted: NodeId, at: Span) -> Result<NodeId> {
+    pub(super) fn place_of(&mut self, ids: NodeId, wanted: NodeId, at: Span) -> Result<NodeId> {
         let lists = self.graph.parent(self.graph.node(ids).level);
         let (wanted, row) = self.below(wanted, lists, at)?;
         Ok(self.graph.add(Node {
@@ -100,7 +102,7 @@ pub(super) struct Stored<'a> {
 impl<'a> Stored<'a> {
     pub fn of(compiler: &'a Compiler<'_>) -> Self {
         Self {
-            schema: compiler.schema,
+            schema: compiler.builder.schema,
             by_name: &compiler.by_name,
             relations: compiler.relations,
         }

@@ -2,8 +2,8 @@
 
 use super::objects::Move;
 use super::{
-    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
-    span,
+    Binding, Builder, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op,
+    Result, Type, span,
 };
 use crate::error::QueryError;
 use crate::spec::{Expr, Span};
@@ -15,27 +15,27 @@ impl Compiler<'_> {
             return self.function_of(named, index, at);
         }
         if let Binding::Tuple { items, level, .. } = &bound
-            && self.is_single(*level)
+            && self.builder.is_single(*level)
         {
             if !matches!(index, Expr::Slice { .. } | Expr::Sequence { .. })
-                && let Some(numbers) = self.numbers_of(&bound)
+                && let Some(numbers) = self.builder.numbers_of(&bound)
             {
                 let place = self.value(index)?;
-                return self.item_of_constants(numbers, place, span(index));
+                return self.builder.item_of_constants(numbers, place, span(index));
             }
             let list = match is_constant(index) {
                 true => bound.clone(),
-                false => self.as_list(bound.clone(), span(value))?,
+                false => self.builder.as_list(bound.clone(), span(value))?,
             };
             match list {
                 Binding::Tuple { .. } => return self.element_of_tuple(items, index),
                 list => bound = list,
             }
         }
-        let level = self.level_of(&bound);
-        if self.is_single(level) {
-            let title = self.title(&bound);
-            let message = match self.here {
+        let level = self.builder.level_of(&bound);
+        if self.builder.is_single(level) {
+            let title = self.builder.title(&bound);
+            let message = match self.builder.here {
                 EVENT => {
                     format!("{title} is one value per event, not a list: leave out the index")
                 }
@@ -43,7 +43,7 @@ impl Compiler<'_> {
             };
             return Err(QueryError::at(span(value), message));
         }
-        let outer = self.outermost(level);
+        let outer = self.builder.outermost(level);
         if let Expr::Slice {
             lower, upper, step, ..
         } = index
@@ -54,18 +54,18 @@ impl Compiler<'_> {
             if step == 0 {
                 return Err(QueryError::at(span(index), "a slice's step is not 0"));
             }
-            let parent = self.graph.parent(outer);
+            let parent = self.builder.graph.parent(outer);
             let kind = LevelKind::Sliced {
                 of: outer,
                 lower,
                 upper,
                 step,
             };
-            let sliced = self.graph.add_level(Level { parent, kind });
-            return Ok(self.kept_below(&bound, outer, sliced));
+            let sliced = self.builder.graph.add_level(Level { parent, kind });
+            return Ok(self.builder.kept_below(&bound, outer, sliced));
         }
         let holds_lists = matches!(&bound, Binding::Tuple { items, .. }
-            if items.iter().any(|item| self.level_of(item) != level));
+            if items.iter().any(|item| self.builder.level_of(item) != level));
         if holds_lists && !is_constant(index) {
             let message =
                 "of tuples that hold lists a constant integer picks one, and a slice some";
@@ -76,12 +76,14 @@ impl Compiler<'_> {
         }
         let place = span(index);
         let selected = match self.picked(index)? {
-            Picked::Constant(indices) => return self.at_each(&bound, level, indices, true, place),
+            Picked::Constant(indices) => {
+                return self.builder.at_each(&bound, level, indices, true, place);
+            }
             Picked::Computed(id) => id,
         };
-        match self.type_of(selected) {
-            Type::Bool => self.masked(bound, level, selected, place),
-            Type::Int | Type::UInt => self.at_index(bound, level, selected, at, place),
+        match self.builder.type_of(selected) {
+            Type::Bool => self.builder.masked(bound, level, selected, place),
+            Type::Int | Type::UInt => self.builder.at_index(bound, level, selected, at, place),
             ty => Err(QueryError::at(
                 place,
                 format!(
@@ -96,13 +98,13 @@ impl Compiler<'_> {
     fn picked(&mut self, index: &Expr) -> Result<Picked> {
         let bound = self.bind(index)?;
         let place = span(index);
-        if let Some(numbers) = self.numbers_of(&bound) {
+        if let Some(numbers) = self.builder.numbers_of(&bound) {
             if numbers.ty == Type::Float {
                 return Err(QueryError::at(place, "a list of indices is of integers"));
             }
-            return Ok(Picked::Constant(self.cycled(numbers)));
+            return Ok(Picked::Constant(self.builder.cycled(numbers)));
         }
-        match self.as_list(bound, place)? {
+        match self.builder.as_list(bound, place)? {
             Binding::Value(id) => Ok(Picked::Computed(id)),
             other => Err(self.not_a_value(&other, place)),
         }
@@ -118,12 +120,14 @@ impl Compiler<'_> {
     ) -> Result<Binding> {
         let place = span(index);
         let index = match self.picked(index)? {
-            Picked::Constant(indices) => return self.lists_at(&bound, level, indices, place),
+            Picked::Constant(indices) => {
+                return self.builder.lists_at(&bound, level, indices, place);
+            }
             Picked::Computed(id) => id,
         };
-        match self.type_of(index) {
-            Type::Bool => return self.masked(bound, level, index, place),
-            Type::Int | Type::UInt => return self.list_at(&bound, level, index, at),
+        match self.builder.type_of(index) {
+            Type::Bool => return self.builder.masked(bound, level, index, place),
+            Type::Int | Type::UInt => return self.builder.list_at(&bound, level, index, at),
             _ => (),
         }
         let message = "this is a list of lists, of which an integer picks one, a slice or a list of \
@@ -132,6 +136,38 @@ impl Compiler<'_> {
         Err(QueryError::at(place, message))
     }
 
+    /// `t[0]`
+    fn element_of_tuple(&mut self, items: &[Binding], index: &Expr) -> Result<Binding> {
+        let place = span(index);
+        let number = self.value(index)?;
+        let n = items.len() as i64;
+        let found = match self.builder.graph.as_const(number) {
+            Some(Constant::Int(x)) if *x < 0 => items.get((x + n).try_into().unwrap_or(usize::MAX)),
+            Some(Constant::Int(x)) => items.get(usize::try_from(*x).unwrap_or(usize::MAX)),
+            _ => None,
+        };
+        found.cloned().ok_or_else(|| {
+            let message = format!("a tuple of {n} has the elements 0 to {}", n - 1);
+            QueryError::at(place, message)
+        })
+    }
+
+    fn bound_of_slice(&mut self, bound: Option<&Expr>) -> Result<Option<i64>> {
+        let Some(expr) = bound else {
+            return Ok(None);
+        };
+        let id = self.value(expr)?;
+        match self.builder.graph.as_const(id) {
+            Some(Constant::Int(x)) => Ok(Some(*x)),
+            _ => Err(QueryError::at(
+                span(expr),
+                "the bounds of a slice are constant integers",
+            )),
+        }
+    }
+}
+
+impl Builder<'_> {
     /// One of a list's lists, by its number. It is empty if there is none.
     pub(super) fn list_at(
         &mut self,
@@ -160,7 +196,7 @@ impl Compiler<'_> {
     }
 
     /// The lists of a list that have these numbers, which are constants. A list that does not exist is empty.
-    fn lists_at(
+    pub(super) fn lists_at(
         &mut self,
         bound: &Binding,
         level: LevelId,
@@ -193,37 +229,7 @@ impl Compiler<'_> {
         self.kept_below(bound, of, selected)
     }
 
-    /// `t[0]`
-    fn element_of_tuple(&mut self, items: &[Binding], index: &Expr) -> Result<Binding> {
-        let place = span(index);
-        let number = self.value(index)?;
-        let n = items.len() as i64;
-        let found = match self.graph.as_const(number) {
-            Some(Constant::Int(x)) if *x < 0 => items.get((x + n).try_into().unwrap_or(usize::MAX)),
-            Some(Constant::Int(x)) => items.get(usize::try_from(*x).unwrap_or(usize::MAX)),
-            _ => None,
-        };
-        found.cloned().ok_or_else(|| {
-            let message = format!("a tuple of {n} has the elements 0 to {}", n - 1);
-            QueryError::at(place, message)
-        })
-    }
-
-    fn bound_of_slice(&mut self, bound: Option<&Expr>) -> Result<Option<i64>> {
-        let Some(expr) = bound else {
-            return Ok(None);
-        };
-        let id = self.value(expr)?;
-        match self.graph.as_const(id) {
-            Some(Constant::Int(x)) => Ok(Some(*x)),
-            _ => Err(QueryError::at(
-                span(expr),
-                "the bounds of a slice are constant integers",
-            )),
-        }
-    }
-
-    fn masked(
+    pub(super) fn masked(
         &mut self,
         bound: Binding,
         level: LevelId,
@@ -258,7 +264,7 @@ impl Compiler<'_> {
 
     /// The level, or one of lists above it, whose items a mask has a bool for: the mask's own, or, if there are lists
     /// above, one that may have the same items.
-    fn lists_beside_mask(&self, level: LevelId, mask: LevelId) -> Option<LevelId> {
+    pub(super) fn lists_beside_mask(&self, level: LevelId, mask: LevelId) -> Option<LevelId> {
         if self.graph.encloses(mask, level) {
             return Some(mask);
         }
@@ -303,7 +309,7 @@ impl Compiler<'_> {
     }
 
     /// Arrays of a known length have the same items in every event: an index beyond them is an error.
-    fn check_within(&self, level: LevelId, index: NodeId, at: Span) -> Result<()> {
+    pub(super) fn check_within(&self, level: LevelId, index: NodeId, at: Span) -> Result<()> {
         let mut walk = level;
         let len = loop {
             match &self.graph.level(walk).kind {
@@ -322,7 +328,7 @@ impl Compiler<'_> {
     }
 
     /// One item of the list for each index. The indices are at a level below that of the lists.
-    fn at_each(
+    pub(super) fn at_each(
         &mut self,
         bound: &Binding,
         level: LevelId,

@@ -1,7 +1,7 @@
 //! How large integers can be, by the types that they are stored in: whether the results of arithmetic fit 64 bits.
 //! Knows neither names nor levels.
 
-use super::{Compiler, Constant, NodeId, Op, Reducer, Type};
+use super::{Builder, Constant, NodeId, Op, Reducer, Type};
 use crate::kernel::{Arithmetic, Map};
 use crate::schema::DType;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// The items of a list, at most.
 const ITEMS: u128 = 1 << 31;
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// Whether 64 bits with a sign hold all results of arithmetic of integers.
     pub(super) fn always_fits(&self, op: Arithmetic, left: NodeId, right: NodeId) -> bool {
         let mut known = HashMap::new();
@@ -18,7 +18,7 @@ impl Compiler<'_> {
     }
 
     /// No value of an integer or a bool is larger, whatever its sign.
-    fn largest(&self, id: NodeId, known: &mut HashMap<NodeId, u128>) -> u128 {
+    pub(super) fn largest(&self, id: NodeId, known: &mut HashMap<NodeId, u128>) -> u128 {
         if let Some(found) = known.get(&id) {
             return *found;
         }

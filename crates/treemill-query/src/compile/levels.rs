@@ -1,12 +1,12 @@
 //! Brings values to one level, which operations position by position need.
 
 use super::objects::Move;
-use super::{Compiler, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type};
+use super::{Builder, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::spec::Span;
 use std::collections::HashMap;
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// Brings values to the deepest of their levels. Values of outer levels are repeated for every item, constants stay
     /// as they are. A list beside a variable of a `for` becomes a list for each of the variable's values.
     pub(crate) fn together(&mut self, ids: &[NodeId], at: Span) -> Result<Vec<NodeId>> {
@@ -35,7 +35,7 @@ impl Compiler<'_> {
         Ok(target)
     }
 
-    fn meeting(&mut self, found: LevelId, level: LevelId, at: Span) -> Result<LevelId> {
+    pub(super) fn meeting(&mut self, found: LevelId, level: LevelId, at: Span) -> Result<LevelId> {
         if self.graph.encloses(level, found) || self.way(level, found, at).is_ok() {
             return Ok(found);
         }
@@ -150,7 +150,7 @@ impl Compiler<'_> {
     }
 
     /// How values get to the same items at another level, or to a product whose other side they are.
-    fn across(&self, level: LevelId, target: LevelId) -> Option<Vec<Move>> {
+    pub(super) fn across(&self, level: LevelId, target: LevelId) -> Option<Vec<Move>> {
         if level == target {
             return Some(Vec::new());
         }
@@ -170,7 +170,7 @@ impl Compiler<'_> {
     }
 
     /// Whether every position above a product has the list that lies below it, and none that was picked.
-    fn has_own_lists(&self, product: LevelId) -> bool {
+    pub(super) fn has_own_lists(&self, product: LevelId) -> bool {
         let LevelKind::Product { of, list } = &self.graph.level(product).kind else {
             return false;
         };
@@ -187,7 +187,7 @@ impl Compiler<'_> {
     }
 
     /// Whether what is taken at a level from the one that it is made of are all of its items, in their order.
-    fn has_all_items(&self, level: LevelId) -> bool {
+    pub(super) fn has_all_items(&self, level: LevelId) -> bool {
         match &self.graph.level(level).kind {
             LevelKind::Same { .. } => !self.is_single(level),
             _ => self.has_own_lists(level),
@@ -273,7 +273,7 @@ impl Compiler<'_> {
 
     /// Whether lists of two counters may have the same lengths: one of them counts a single column, or is a friend's
     /// counter of the same name. Two counters of several columns each count different things.
-    fn counters_may_agree(&self, a: Option<&str>, b: Option<&str>) -> bool {
+    pub(super) fn counters_may_agree(&self, a: Option<&str>, b: Option<&str>) -> bool {
         let (Some(a), Some(b)) = (a, b) else {
             return true;
         };
@@ -304,7 +304,7 @@ impl Compiler<'_> {
         counted.get(counter).map_or(&[], Vec::as_slice)
     }
 
-    fn different(&self, a: LevelId, b: LevelId, at: Span) -> QueryError {
+    pub(super) fn different(&self, a: LevelId, b: LevelId, at: Span) -> QueryError {
         QueryError::at(
             at,
             format!(

@@ -2,7 +2,8 @@
 
 use super::objects::{Move, Object, RecordSource};
 use super::{
-    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, NodeId, Op, Result, span,
+    Binding, Builder, Compiler, Constant, EVENT, Level, LevelId, LevelKind, NodeId, Op, Result,
+    span,
 };
 use crate::error::QueryError;
 use crate::limits::{ARRANGED_ITEMS, COMBINATION_ITEMS, TUPLE_ITEMS};
@@ -20,9 +21,224 @@ impl Compiler<'_> {
         for item in items {
             bounds.push(self.bind(item)?);
         }
-        self.tuple_of(bounds, is_list, at)
+        self.builder.tuple_of(bounds, is_list, at)
     }
 
+    /// An argument that must be a list.
+    pub(super) fn list(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
+        let at = span(arg);
+        let bound = self.bind(arg)?;
+        let bound = self.builder.as_list(bound, at)?;
+        let level = self.builder.level_of(&bound);
+        if self.builder.is_single(level) {
+            let each = if self.builder.here == EVENT {
+                " per event"
+            } else {
+                ""
+            };
+            // Drawings write flatten(…) for what goes over all items.
+            let name = if name == "flatten" {
+                "this".to_owned()
+            } else {
+                format!("{name}(…)")
+            };
+            let message = match &bound {
+                Binding::Value(id) => match self.builder.graph.node(*id).op {
+                    Op::Column(_) => {
+                        let title = self.builder.title(&bound);
+                        format!("{name} needs a list, and {title} is one value{each}")
+                    }
+                    _ => format!("{name} needs a list, and this is one value{each}"),
+                },
+                other => {
+                    let what = self.builder.title(other);
+                    format!("{name} needs a list, and this is {what}{each}")
+                }
+            };
+            return Err(QueryError::at(at, message));
+        }
+        Ok((bound, level))
+    }
+
+    /// An argument whose items are taken as `for` takes them: the outermost of nested lists.
+    pub(super) fn items(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
+        let (bound, level) = self.list(name, arg)?;
+        Ok((bound, self.builder.outermost(level)))
+    }
+
+    /// `combinations(X, n)`, or `permutations(X, n)`, which are in any order: tuples.
+    pub(super) fn tuples_of(
+        &mut self,
+        name: &str,
+        ordered: bool,
+        args: &[Expr],
+        at: Span,
+    ) -> Result<Binding> {
+        let [list, size] = args else {
+            return Err(QueryError::at(at, format!("{name}(list, number)")));
+        };
+        let (items, of) = self.items(name, list)?;
+        let number = self.value(size)?;
+        let size = match self.builder.graph.as_const(number) {
+            Some(Constant::Int(n)) if (1..=ARRANGED_ITEMS).contains(n) => *n as u8,
+            _ => {
+                let message = format!("{name} are of 1 to {ARRANGED_ITEMS} items, a constant");
+                return Err(QueryError::at(span(size), message));
+            }
+        };
+        let kind = match ((2..=COMBINATION_ITEMS).contains(&size), ordered) {
+            (true, false) => LevelKind::Combinations { of, size },
+            _ => LevelKind::Arrangements { of, size, ordered },
+        };
+        let level = self.builder.beside(of, kind);
+        let items = (0..size)
+            .map(|k| self.builder.carried_from(&items, of, Move::Take(level, k)))
+            .collect();
+        Ok(Binding::Tuple {
+            items,
+            level,
+            is_list: false,
+        })
+    }
+
+    /// Several lists, and their levels, which must lie below one.
+    fn lists_beside(&mut self, name: &str, args: &[Expr]) -> Result<(Vec<Binding>, Vec<LevelId>)> {
+        let (mut lists, mut levels) = (Vec::new(), Vec::new());
+        for arg in args {
+            let (list, level) = self.items(name, arg)?;
+            lists.push(list);
+            levels.push(level);
+        }
+        let deepest = levels
+            .iter()
+            .map(|level| self.builder.graph.parent(*level))
+            .reduce(|a, b| {
+                if self.builder.graph.encloses(a, b) {
+                    b
+                } else {
+                    a
+                }
+            });
+        let Some(parent) = deepest else {
+            return Ok((lists, levels));
+        };
+        for ((list, level), arg) in lists.iter_mut().zip(&mut levels).zip(args) {
+            let nested = self.builder.nested(*level, parent, span(arg))?;
+            if nested != *level {
+                *list = self
+                    .builder
+                    .carried_from(list, *level, Move::Take(nested, 0));
+                *level = nested;
+            }
+        }
+        Ok((lists, levels))
+    }
+
+    /// `concat(A, B)`: the items of A, then those of B.
+    pub(super) fn concat(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
+        let (lists, parts) = self.lists_beside("concat", args)?;
+        for ((list, part), arg) in lists.iter().zip(&parts).zip(args) {
+            if self.builder.level_of(list) != *part {
+                let message = "concat joins lists of items, and this is a list of lists: close the inner \
+                               ones first, or concat them one by one";
+                return Err(QueryError::at(span(arg), message));
+            }
+        }
+        let Some(first) = parts.first().copied() else {
+            return Err(QueryError::at(at, "concat(A, B) joins lists"));
+        };
+        let level = self.builder.beside(first, LevelKind::Joined { parts });
+        self.builder.joined_bounds(&lists, level, at)
+    }
+
+    /// `zip(A, B)`: tuples, as many as the shortest has items.
+    pub(super) fn zip(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
+        let (lists, parts) = self.lists_beside("zip", args)?;
+        let Some(first) = parts.first().copied() else {
+            return Err(QueryError::at(at, "zip(A, B) takes lists"));
+        };
+        // Lists of one level are as long already.
+        if parts.iter().all(|part| *part == first) {
+            return Ok(Binding::Tuple {
+                items: lists,
+                level: first,
+                is_list: false,
+            });
+        }
+        let kind = LevelKind::Zipped {
+            parts: parts.clone(),
+        };
+        let level = self.builder.beside(first, kind);
+        let items = lists
+            .iter()
+            .enumerate()
+            .zip(&parts)
+            .map(|((k, list), part)| {
+                self.builder
+                    .carried_from(list, *part, Move::Take(level, k as u8))
+            })
+            .collect();
+        Ok(Binding::Tuple {
+            items,
+            level,
+            is_list: false,
+        })
+    }
+
+    /// `enumerate(X)`: tuples of a number and an item.
+    pub(super) fn enumerate(&mut self, arg: &Expr) -> Result<Binding> {
+        let (items, level) = self.items("enumerate", arg)?;
+        let number = self.builder.position(level);
+        Ok(Binding::Tuple {
+            items: vec![Binding::Value(number), items],
+            level,
+            is_list: false,
+        })
+    }
+
+    /// `sorted(X, key=…, reverse=…)`
+    pub(super) fn sorted(
+        &mut self,
+        arg: &Expr,
+        key: Option<&Expr>,
+        reverse: Option<&Expr>,
+    ) -> Result<Binding> {
+        let (items, of, order) = self.order_of("sorted", arg, key, reverse)?;
+        Ok(self.builder.carried_from(&items, of, Move::Take(order, 0)))
+    }
+
+    /// A list's items, their level, and that of the same items in the order of a key.
+    pub(super) fn order_of(
+        &mut self,
+        name: &str,
+        arg: &Expr,
+        key: Option<&Expr>,
+        reverse: Option<&Expr>,
+    ) -> Result<(Binding, LevelId, LevelId)> {
+        // Without a key, what is sorted are numbers: those of the innermost lists.
+        let (items, of) = match key {
+            None => self.list(name, arg)?,
+            Some(_) => self.items(name, arg)?,
+        };
+        let reverse = match reverse {
+            None => false,
+            Some(expr) => {
+                let id = self.value(expr)?;
+                match self.builder.graph.as_const(id) {
+                    Some(Constant::Bool(x)) => *x,
+                    Some(Constant::Int(x)) => *x != 0,
+                    _ => return Err(QueryError::at(span(expr), "reverse= is True or False")),
+                }
+            }
+        };
+        let (items, of) = self.nested_for(key, items, of)?;
+        let key = self.key(&items, of, key, span(arg))?;
+        let order = self.builder.ordered(of, key, reverse);
+        Ok((items, of, order))
+    }
+}
+
+impl Builder<'_> {
     /// Things side by side, brought to one level.
     pub(super) fn tuple_of(
         &mut self,
@@ -52,44 +268,6 @@ impl Compiler<'_> {
             .map(|bound| self.level_of(bound))
             .collect();
         Ok(self.common_level(&levels, at)?.unwrap_or(EVENT))
-    }
-
-    /// An argument that must be a list.
-    pub(super) fn list(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
-        let at = span(arg);
-        let bound = self.bind(arg)?;
-        let bound = self.as_list(bound, at)?;
-        let level = self.level_of(&bound);
-        if self.is_single(level) {
-            let each = if self.here == EVENT { " per event" } else { "" };
-            // Drawings write flatten(…) for what goes over all items.
-            let name = if name == "flatten" {
-                "this".to_owned()
-            } else {
-                format!("{name}(…)")
-            };
-            let message = match &bound {
-                Binding::Value(id) => match self.graph.node(*id).op {
-                    Op::Column(_) => {
-                        let title = self.title(&bound);
-                        format!("{name} needs a list, and {title} is one value{each}")
-                    }
-                    _ => format!("{name} needs a list, and this is one value{each}"),
-                },
-                other => {
-                    let what = self.title(other);
-                    format!("{name} needs a list, and this is {what}{each}")
-                }
-            };
-            return Err(QueryError::at(at, message));
-        }
-        Ok((bound, level))
-    }
-
-    /// An argument whose items are taken as `for` takes them: the outermost of nested lists.
-    pub(super) fn items(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
-        let (bound, level) = self.list(name, arg)?;
-        Ok((bound, self.outermost(level)))
     }
 
     /// `[a, b]` as a list, where `(a, b)` is none.
@@ -139,87 +317,10 @@ impl Compiler<'_> {
         self.joined_bounds(&lists, joined, at)
     }
 
-    /// `combinations(X, n)`, or `permutations(X, n)`, which are in any order: tuples.
-    pub(super) fn tuples_of(
-        &mut self,
-        name: &str,
-        ordered: bool,
-        args: &[Expr],
-        at: Span,
-    ) -> Result<Binding> {
-        let [list, size] = args else {
-            return Err(QueryError::at(at, format!("{name}(list, number)")));
-        };
-        let (items, of) = self.items(name, list)?;
-        let number = self.value(size)?;
-        let size = match self.graph.as_const(number) {
-            Some(Constant::Int(n)) if (1..=ARRANGED_ITEMS).contains(n) => *n as u8,
-            _ => {
-                let message = format!("{name} are of 1 to {ARRANGED_ITEMS} items, a constant");
-                return Err(QueryError::at(span(size), message));
-            }
-        };
-        let kind = match ((2..=COMBINATION_ITEMS).contains(&size), ordered) {
-            (true, false) => LevelKind::Combinations { of, size },
-            _ => LevelKind::Arrangements { of, size, ordered },
-        };
-        let level = self.beside(of, kind);
-        let items = (0..size)
-            .map(|k| self.carried_from(&items, of, Move::Take(level, k)))
-            .collect();
-        Ok(Binding::Tuple {
-            items,
-            level,
-            is_list: false,
-        })
-    }
-
     /// A level with the parent of another.
-    fn beside(&mut self, of: LevelId, kind: LevelKind) -> LevelId {
+    pub(super) fn beside(&mut self, of: LevelId, kind: LevelKind) -> LevelId {
         let parent = self.graph.parent(of);
         self.graph.add_level(Level { parent, kind })
-    }
-
-    /// Several lists, and their levels, which must lie below one.
-    fn lists_beside(&mut self, name: &str, args: &[Expr]) -> Result<(Vec<Binding>, Vec<LevelId>)> {
-        let (mut lists, mut levels) = (Vec::new(), Vec::new());
-        for arg in args {
-            let (list, level) = self.items(name, arg)?;
-            lists.push(list);
-            levels.push(level);
-        }
-        let deepest = levels
-            .iter()
-            .map(|level| self.graph.parent(*level))
-            .reduce(|a, b| if self.graph.encloses(a, b) { b } else { a });
-        let Some(parent) = deepest else {
-            return Ok((lists, levels));
-        };
-        for ((list, level), arg) in lists.iter_mut().zip(&mut levels).zip(args) {
-            let nested = self.nested(*level, parent, span(arg))?;
-            if nested != *level {
-                *list = self.carried_from(list, *level, Move::Take(nested, 0));
-                *level = nested;
-            }
-        }
-        Ok((lists, levels))
-    }
-
-    /// `concat(A, B)`: the items of A, then those of B.
-    pub(super) fn concat(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
-        let (lists, parts) = self.lists_beside("concat", args)?;
-        for ((list, part), arg) in lists.iter().zip(&parts).zip(args) {
-            if self.level_of(list) != *part {
-                let message = "concat joins lists of items, and this is a list of lists: close the inner \
-                               ones first, or concat them one by one";
-                return Err(QueryError::at(span(arg), message));
-            }
-        }
-        let Some(first) = parts.first().copied() else {
-            return Err(QueryError::at(at, "concat(A, B) joins lists"));
-        };
-        let level = self.beside(first, LevelKind::Joined { parts });
-        self.joined_bounds(&lists, level, at)
     }
 
     pub(super) fn joined_bounds(
@@ -279,88 +380,5 @@ impl Compiler<'_> {
             moves: Vec::new(),
             level,
         }))
-    }
-
-    /// `zip(A, B)`: tuples, as many as the shortest has items.
-    pub(super) fn zip(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
-        let (lists, parts) = self.lists_beside("zip", args)?;
-        let Some(first) = parts.first().copied() else {
-            return Err(QueryError::at(at, "zip(A, B) takes lists"));
-        };
-        // Lists of one level are as long already.
-        if parts.iter().all(|part| *part == first) {
-            return Ok(Binding::Tuple {
-                items: lists,
-                level: first,
-                is_list: false,
-            });
-        }
-        let kind = LevelKind::Zipped {
-            parts: parts.clone(),
-        };
-        let level = self.beside(first, kind);
-        let items = lists
-            .iter()
-            .enumerate()
-            .zip(&parts)
-            .map(|((k, list), part)| self.carried_from(list, *part, Move::Take(level, k as u8)))
-            .collect();
-        Ok(Binding::Tuple {
-            items,
-            level,
-            is_list: false,
-        })
-    }
-
-    /// `enumerate(X)`: tuples of a number and an item.
-    pub(super) fn enumerate(&mut self, arg: &Expr) -> Result<Binding> {
-        let (items, level) = self.items("enumerate", arg)?;
-        let number = self.position(level);
-        Ok(Binding::Tuple {
-            items: vec![Binding::Value(number), items],
-            level,
-            is_list: false,
-        })
-    }
-
-    /// `sorted(X, key=…, reverse=…)`
-    pub(super) fn sorted(
-        &mut self,
-        arg: &Expr,
-        key: Option<&Expr>,
-        reverse: Option<&Expr>,
-    ) -> Result<Binding> {
-        let (items, of, order) = self.order_of("sorted", arg, key, reverse)?;
-        Ok(self.carried_from(&items, of, Move::Take(order, 0)))
-    }
-
-    /// A list's items, their level, and that of the same items in the order of a key.
-    pub(super) fn order_of(
-        &mut self,
-        name: &str,
-        arg: &Expr,
-        key: Option<&Expr>,
-        reverse: Option<&Expr>,
-    ) -> Result<(Binding, LevelId, LevelId)> {
-        // Without a key, what is sorted are numbers: those of the innermost lists.
-        let (items, of) = match key {
-            None => self.list(name, arg)?,
-            Some(_) => self.items(name, arg)?,
-        };
-        let reverse = match reverse {
-            None => false,
-            Some(expr) => {
-                let id = self.value(expr)?;
-                match self.graph.as_const(id) {
-                    Some(Constant::Bool(x)) => *x,
-                    Some(Constant::Int(x)) => *x != 0,
-                    _ => return Err(QueryError::at(span(expr), "reverse= is True or False")),
-                }
-            }
-        };
-        let (items, of) = self.nested_for(key, items, of)?;
-        let key = self.key(&items, of, key, span(arg))?;
-        let order = self.ordered(of, key, reverse);
-        Ok((items, of, order))
     }
 }

@@ -3,7 +3,9 @@
 
 use super::objects::Move;
 use super::spelling::PAIR;
-use super::{Binding, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free_names, span};
+use super::{
+    Binding, Builder, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free_names, span,
+};
 use crate::error::QueryError;
 use crate::limits::LOOPS;
 use crate::spec::{Expr, Loop, Span, Target};
@@ -23,25 +25,7 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let looped = self.looped(element, loops, at)?;
-        Ok(self.listed(looped))
-    }
-
-    /// What loops have made, as a list of its own.
-    fn listed(&mut self, looped: Looped) -> Binding {
-        let parent = self.graph.parent(looped.level);
-        let of = looped.level;
-        let list = self.graph.add_level(Level {
-            parent,
-            kind: LevelKind::Same {
-                of,
-                role: Role::List,
-            },
-        });
-        // Lists of lists stay at their own level.
-        if self.level_of(&looped.element) != of {
-            return looped.element;
-        }
-        self.carried(&looped.element, Move::Take(list, 0))
+        Ok(self.builder.listed(looped))
     }
 
     /// The elements of a comprehension, before they are a list.
@@ -50,38 +34,40 @@ impl Compiler<'_> {
             let message = format!("a comprehension has more than {LOOPS} loops");
             return Err(QueryError::at(at, message));
         }
-        let (outside, variables) = (self.here, self.locals.len());
+        let (outside, variables) = (self.builder.here, self.locals.len());
         let found = self
             .loops(loops)
             .and_then(|()| self.element(element, outside));
-        self.here = outside;
+        self.builder.here = outside;
         self.locals.truncate(variables);
         found
     }
 
     fn element(&mut self, element: &Expr, outside: LevelId) -> Result<Looped> {
         let bound = self.bind(element)?;
-        let mut level = self.here;
-        let own = self.level_of(&bound);
+        let mut level = self.builder.here;
+        let own = self.builder.level_of(&bound);
         let mut bound = match bound {
             // A constant is repeated for every item.
-            Binding::Value(id) if self.graph.as_const(id).is_some() => {
-                Binding::Value(self.moved(super::Op::Spread, id, level))
+            Binding::Value(id) if self.builder.graph.as_const(id).is_some() => {
+                Binding::Value(self.builder.moved(super::Op::Spread, id, level))
             }
-            bound if self.is_single(own) => self.brought(&bound, level, span(element))?,
+            bound if self.builder.is_single(own) => {
+                self.builder.brought(&bound, level, span(element))?
+            }
             // A list without variables is repeated for every item.
-            bound if !self.graph.encloses(level, own) => {
-                let nested = self.nested(own, level, span(element))?;
-                self.brought(&bound, nested, span(element))?
+            bound if !self.builder.graph.encloses(level, own) => {
+                let nested = self.builder.nested(own, level, span(element))?;
+                self.builder.brought(&bound, nested, span(element))?
             }
             bound => bound,
         };
-        if self.graph.parent(level) != outside {
-            let flat = self.graph.add_level(Level {
+        if self.builder.graph.parent(level) != outside {
+            let flat = self.builder.graph.add_level(Level {
                 parent: outside,
                 kind: LevelKind::Flat { of: level },
             });
-            bound = self.kept_below(&bound, level, flat);
+            bound = self.builder.kept_below(&bound, level, flat);
             level = flat;
         }
         Ok(Looped {
@@ -95,66 +81,18 @@ impl Compiler<'_> {
         let conditions = placed(loops);
         for (each, conditions) in loops.iter().zip(conditions) {
             let bound = self.bind(&each.iter)?;
-            let items = self.as_list(bound, span(&each.iter))?;
-            let element = self.entered(items, span(&each.iter))?;
+            let items = self.builder.as_list(bound, span(&each.iter))?;
+            let element = self.builder.entered(items, span(&each.iter))?;
             self.enter(each, element, &conditions)?;
         }
         Ok(())
     }
 
-    /// The items of a list, one by one.
-    pub(super) fn entered(&mut self, items: Binding, at: Span) -> Result<Binding> {
-        let level = self.level_of(&items);
-        if self.is_single(level) {
-            let message = match &items {
-                Binding::Value(_) => "for goes through lists, and this is one value".to_owned(),
-                other => format!(
-                    "for goes through lists, and {} is one record",
-                    self.title(other)
-                ),
-            };
-            return Err(QueryError::at(at, message));
-        }
-        // Lists in lists: the outermost ones, one by one.
-        let outer = self.outermost(level);
-        let each = self.loop_level(outer);
-        let lists = self.lists_under(level, outer, each);
-        Ok(self.carried(&items, Move::Take(lists, 0)))
-    }
-
-    fn loop_level(&mut self, of: LevelId) -> LevelId {
-        let parent = self.graph.parent(of);
-        self.graph.add_level(Level {
-            parent,
-            kind: LevelKind::Same {
-                of,
-                role: Role::Loop,
-            },
-        })
-    }
-
-    /// The level that a loop over such an element goes through.
-    pub(super) fn loop_of(&self, element: &Binding) -> LevelId {
-        let mut level = self.level_of(element);
-        // Lists: the level above.
-        while !matches!(
-            self.graph.level(level).kind,
-            LevelKind::Same {
-                role: Role::Loop,
-                ..
-            }
-        ) && level != super::EVENT
-        {
-            level = self.graph.parent(level);
-        }
-        level
-    }
-
     fn enter(&mut self, each: &Loop, element: Binding, conditions: &[&Expr]) -> Result<()> {
-        let outside = self.here;
-        let mut level = self.loop_of(&element);
+        let outside = self.builder.here;
+        let mut level = self.builder.loop_of(&element);
         let mut element = element;
-        let above = self.graph.parent(level);
+        let above = self.builder.graph.parent(level);
         let variables = self.locals.len();
         // Conditions that know no variable from below `above` are decided before the items are
         // repeated for each of its values.
@@ -164,7 +102,12 @@ impl Compiler<'_> {
             let deeper: Vec<String> = self
                 .locals
                 .iter()
-                .filter(|(_, bound)| !self.graph.encloses(self.level_of(bound), above))
+                .filter(|(_, bound)| {
+                    !self
+                        .builder
+                        .graph
+                        .encloses(self.builder.level_of(bound), above)
+                })
                 .map(|(name, _)| name.clone())
                 .filter(|name| !Target::names(&each.targets).contains(&name.as_str()))
                 .collect();
@@ -176,12 +119,12 @@ impl Compiler<'_> {
         (element, level) = self.kept_items(each, element, level, &early)?;
         if above != outside {
             self.locals.truncate(variables);
-            let nested = self.nested(level, outside, span(&each.iter))?;
-            element = self.kept_below(&element, level, nested);
+            let nested = self.builder.nested(level, outside, span(&each.iter))?;
+            element = self.builder.kept_below(&element, level, nested);
             (element, level) = self.kept_items(each, element, nested, &late)?;
         }
         self.locals.truncate(variables);
-        self.here = level;
+        self.builder.here = level;
         self.set_variables(each, element)
     }
 
@@ -250,7 +193,7 @@ impl Compiler<'_> {
         let variables = self.locals.len();
         let mut rest = conditions;
         while let Some((first, others)) = rest.split_first() {
-            self.here = level;
+            self.builder.here = level;
             self.set_variables(each, element.clone())?;
             let mut mask = self.kept(first)?;
             rest = others;
@@ -259,13 +202,13 @@ impl Compiler<'_> {
                     break;
                 }
                 let more = self.kept(next)?;
-                mask = self.both(mask, more);
+                mask = self.builder.both(mask, more);
                 rest = others;
             }
             self.locals.truncate(variables);
-            let mask = self.passed(mask);
-            let filtered = self.filtered(level, mask);
-            element = self.kept_below(&element, level, filtered);
+            let mask = self.builder.passed(mask);
+            let filtered = self.builder.filtered(level, mask);
+            element = self.builder.kept_below(&element, level, filtered);
             level = filtered;
         }
         Ok((element, level))
@@ -274,16 +217,99 @@ impl Compiler<'_> {
     /// `flatten(X)`: all items of nested lists, to any depth, as one list. A plain list is unchanged.
     pub(super) fn flatten(&mut self, arg: &Expr) -> Result<Binding> {
         let (items, level) = self.list("flatten", arg)?;
-        let outer = self.outermost(level);
+        let outer = self.builder.outermost(level);
         if outer == level {
             return Ok(items);
         }
-        let parent = self.graph.parent(outer);
-        let flat = self.graph.add_level(Level {
+        let parent = self.builder.graph.parent(outer);
+        let flat = self.builder.graph.add_level(Level {
             parent,
             kind: LevelKind::Flat { of: level },
         });
-        Ok(self.kept_below(&items, level, flat))
+        Ok(self.builder.kept_below(&items, level, flat))
+    }
+
+    /// A condition's node at the level of the loop.
+    fn kept(&mut self, condition: &Expr) -> Result<NodeId> {
+        let at = span(condition);
+        let id = self.value(condition)?;
+        let id = self.builder.truth(id, at)?;
+        if !self.builder.is_single(self.builder.graph.node(id).level) {
+            let message = "this is a list: close it with any(…), all(…), or sum(…) >= n";
+            return Err(QueryError::at(at, message));
+        }
+        if self.builder.graph.as_const(id).is_some() {
+            return Ok(self.builder.moved(super::Op::Spread, id, self.builder.here));
+        }
+        self.builder.bring(id, self.builder.here, at)
+    }
+}
+
+impl Builder<'_> {
+    /// What loops have made, as a list of its own.
+    pub(super) fn listed(&mut self, looped: Looped) -> Binding {
+        let parent = self.graph.parent(looped.level);
+        let of = looped.level;
+        let list = self.graph.add_level(Level {
+            parent,
+            kind: LevelKind::Same {
+                of,
+                role: Role::List,
+            },
+        });
+        // Lists of lists stay at their own level.
+        if self.level_of(&looped.element) != of {
+            return looped.element;
+        }
+        self.carried(&looped.element, Move::Take(list, 0))
+    }
+
+    /// The items of a list, one by one.
+    pub(super) fn entered(&mut self, items: Binding, at: Span) -> Result<Binding> {
+        let level = self.level_of(&items);
+        if self.is_single(level) {
+            let message = match &items {
+                Binding::Value(_) => "for goes through lists, and this is one value".to_owned(),
+                other => format!(
+                    "for goes through lists, and {} is one record",
+                    self.title(other)
+                ),
+            };
+            return Err(QueryError::at(at, message));
+        }
+        // Lists in lists: the outermost ones, one by one.
+        let outer = self.outermost(level);
+        let each = self.loop_level(outer);
+        let lists = self.lists_under(level, outer, each);
+        Ok(self.carried(&items, Move::Take(lists, 0)))
+    }
+
+    pub(super) fn loop_level(&mut self, of: LevelId) -> LevelId {
+        let parent = self.graph.parent(of);
+        self.graph.add_level(Level {
+            parent,
+            kind: LevelKind::Same {
+                of,
+                role: Role::Loop,
+            },
+        })
+    }
+
+    /// The level that a loop over such an element goes through.
+    pub(super) fn loop_of(&self, element: &Binding) -> LevelId {
+        let mut level = self.level_of(element);
+        // Lists: the level above.
+        while !matches!(
+            self.graph.level(level).kind,
+            LevelKind::Same {
+                role: Role::Loop,
+                ..
+            }
+        ) && level != super::EVENT
+        {
+            level = self.graph.parent(level);
+        }
+        level
     }
 
     /// An element at a level that selects some items of the element's level. Lists stay whole.
@@ -296,21 +322,6 @@ impl Compiler<'_> {
         let own = self.level_of(element);
         let lists = self.lists_under(own, level, selected);
         self.carried(element, Move::Take(lists, 0))
-    }
-
-    /// A condition's node at the level of the loop.
-    fn kept(&mut self, condition: &Expr) -> Result<NodeId> {
-        let at = span(condition);
-        let id = self.value(condition)?;
-        let id = self.truth(id, at)?;
-        if !self.is_single(self.graph.node(id).level) {
-            let message = "this is a list: close it with any(…), all(…), or sum(…) >= n";
-            return Err(QueryError::at(at, message));
-        }
-        if self.graph.as_const(id).is_some() {
-            return Ok(self.moved(super::Op::Spread, id, self.here));
-        }
-        self.bring(id, self.here, at)
     }
 }
 

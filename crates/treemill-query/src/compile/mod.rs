@@ -5,6 +5,7 @@ mod again;
 mod angles;
 mod boosts;
 mod bounds;
+mod builder;
 mod builtins;
 mod call;
 mod callee;
@@ -62,6 +63,7 @@ mod types;
 mod unknown;
 mod vectors;
 
+pub(crate) use builder::Builder;
 pub(crate) use callee::Callee;
 pub(crate) use graph::{Constant, Graph, Lookup, Node, Op, Reducer, Type};
 pub(crate) use ids::{EVENT, LevelId, NodeId};
@@ -135,11 +137,8 @@ impl Binding {
 
 /// Compiles the expressions of one query.
 pub(crate) struct Compiler<'a> {
-    pub graph: Graph,
-    schema: &'a Schema,
+    pub builder: Builder<'a>,
     by_name: HashMap<&'a str, usize>,
-    /// The places of the list columns of each counter; made when first wanted.
-    counted: OnceCell<HashMap<&'a str, Vec<usize>>>,
     /// Whether columns are named as PHYSLITE's; made when first wanted.
     is_physlite: OnceCell<bool>,
     defines: scopes::Definitions,
@@ -153,19 +152,14 @@ pub(crate) struct Compiler<'a> {
     joined: HashMap<(Option<usize>, String), Option<Binding>>,
     /// Variables of loops and functions, inner ones last.
     locals: Vec<(String, Binding)>,
-    /// The level of the innermost loop.
-    here: LevelId,
     /// Whether names that definitions have made ambiguous mean what was defined.
     renews: bool,
     /// Conditions under which what is compiled is wanted: those of the `if` around it.
     guards: Vec<NodeId>,
-    /// Functions that are given, and those that are called.
+    /// Functions that are given.
     functions: &'a Functions,
     /// How members that refer to others are known.
     relations: &'a Relations,
-    callees: Vec<Callee>,
-    /// How much work the conditions are that filters are split into.
-    works: conjuncts::Works,
     /// The expression that is being compiled, for errors of its functions.
     text: String,
     visited: usize,
@@ -175,10 +169,8 @@ pub(crate) struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     pub fn new(schema: &'a Schema, functions: &'a Functions, relations: &'a Relations) -> Self {
         Self {
-            graph: Graph::new(),
-            schema,
+            builder: Builder::new(schema),
             by_name: schema::index(schema),
-            counted: OnceCell::new(),
             is_physlite: OnceCell::new(),
             defines: scopes::Definitions::default(),
             scope: None,
@@ -186,13 +178,10 @@ impl<'a> Compiler<'a> {
             lists_of: HashMap::new(),
             joined: HashMap::new(),
             locals: Vec::new(),
-            here: EVENT,
             renews: false,
             guards: Vec::new(),
             functions,
             relations,
-            callees: Vec::new(),
-            works: conjuncts::Works::default(),
             text: String::new(),
             visited: 0,
             depth: 0,
@@ -211,7 +200,7 @@ impl<'a> Compiler<'a> {
         self.scope = scope;
         self.locals.clear();
         self.guards.clear();
-        self.here = EVENT;
+        self.builder.here = EVENT;
         self.text.clone_from(&expression.text);
         let is_plain = matches!(
             expression.tree,
@@ -236,9 +225,9 @@ impl<'a> Compiler<'a> {
     pub fn condition(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
         let found = self.expression(expression, scope)?;
         let at = span(&expression.tree);
-        let condition = self.truth(found, at).and_then(|found| {
-            if self.graph.node(found).level == EVENT {
-                return Ok(self.passed(found));
+        let condition = self.builder.truth(found, at).and_then(|found| {
+            if self.builder.graph.node(found).level == EVENT {
+                return Ok(self.builder.passed(found));
             }
             Err(QueryError::at(
                 at,
@@ -266,7 +255,7 @@ impl<'a> Compiler<'a> {
     /// What an expression stands for, numbers and strings only.
     fn value(&mut self, expr: &Expr) -> Result<NodeId> {
         let bound = self.bind(expr)?;
-        match self.written_list(bound, span(expr))? {
+        match self.builder.written_list(bound, span(expr))? {
             Binding::Value(node) => Ok(node),
             other => Err(self.not_a_value(&other, span(expr))),
         }
@@ -296,7 +285,7 @@ impl<'a> Compiler<'a> {
         match expr {
             Expr::Name { id, at } => self.name(id, *at),
             Expr::Provided { id, name, at } => self.provided(id, name, *at),
-            Expr::Const { value, .. } => Ok(Binding::Value(self.literal(value))),
+            Expr::Const { value, .. } => Ok(Binding::Value(self.builder.literal(value))),
             Expr::Unary { op, operand, at } => self.unary(op, operand, *at),
             Expr::Binary {
                 op,
@@ -348,7 +337,28 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn literal(&mut self, value: &Literal) -> NodeId {
+    /// What an expression stands for that is wanted only where a condition holds.
+    fn bind_if(&mut self, condition: NodeId, expr: &Expr) -> Result<Binding> {
+        let around = self.guards.len();
+        self.guards.push(condition);
+        let found = self.bind(expr);
+        self.guards.truncate(around);
+        found
+    }
+
+    fn if_else(&mut self, test: &Expr, body: &Expr, otherwise: &Expr, at: Span) -> Result<Binding> {
+        let condition = self.value(test)?;
+        let condition = self.builder.truth(condition, span(test))?;
+        // A function that is given is asked only where its value is chosen.
+        let body = self.bind_if(condition, body)?;
+        let opposite = self.builder.negated(condition);
+        let otherwise = self.bind_if(opposite, otherwise)?;
+        self.builder.choice(condition, (body, otherwise), at)
+    }
+}
+
+impl Builder<'_> {
+    pub(super) fn literal(&mut self, value: &Literal) -> NodeId {
         self.graph.constant(match value {
             Literal::Ints(bits) => {
                 return self.cycled(tables::Numbers {
@@ -362,25 +372,6 @@ impl<'a> Compiler<'a> {
             Literal::Float(x) => Constant::Float(x.to_bits()),
             Literal::Str(x) => Constant::Str(x.as_str().into()),
         })
-    }
-
-    /// What an expression stands for that is wanted only where a condition holds.
-    fn bind_if(&mut self, condition: NodeId, expr: &Expr) -> Result<Binding> {
-        let around = self.guards.len();
-        self.guards.push(condition);
-        let found = self.bind(expr);
-        self.guards.truncate(around);
-        found
-    }
-
-    fn if_else(&mut self, test: &Expr, body: &Expr, otherwise: &Expr, at: Span) -> Result<Binding> {
-        let condition = self.value(test)?;
-        let condition = self.truth(condition, span(test))?;
-        // A function that is given is asked only where its value is chosen.
-        let body = self.bind_if(condition, body)?;
-        let opposite = self.negated(condition);
-        let otherwise = self.bind_if(opposite, otherwise)?;
-        self.choice(condition, (body, otherwise), at)
     }
 }
 

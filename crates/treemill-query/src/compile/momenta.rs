@@ -41,17 +41,19 @@ impl Compiler<'_> {
     /// The momentum, or its square.
     pub(super) fn momentum(&mut self, bound: &Binding, root: Root, at: Span) -> Result<NodeId> {
         let parts = self.known_momentum_parts(bound, at)?;
-        Ok(self.sum_of_squares(&parts, root))
+        Ok(self.builder.sum_of_squares(&parts, root))
     }
 
     pub(super) fn mass2(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
         if let Some(mass) = self.given(bound, Coordinate::Mass, at)? {
-            let square = self.square(mass);
-            return Ok(self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float));
+            let square = self.builder.square(mass);
+            return Ok(self
+                .builder
+                .map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float));
         }
         let e = self.coordinate(bound, Coordinate::Energy, at)?;
         let parts = self.known_momentum_parts(bound, at)?;
-        Ok(self.square_less(e, &parts, Root::Plain))
+        Ok(self.builder.square_less(e, &parts, Root::Plain))
     }
 
     /// The mass without what goes along the beam, or its square.
@@ -62,18 +64,20 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<NodeId> {
         if let Some(mass) = self.given(bound, Coordinate::Mass, at)? {
-            let square = self.square(mass);
-            let m2 = self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
+            let square = self.builder.square(mass);
+            let m2 = self
+                .builder
+                .map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
             let pt = self.coordinate(bound, Coordinate::Pt, at)?;
-            let pt2 = self.square(pt);
-            let mt2 = self.real(Arithmetic::Add, m2, pt2);
+            let pt2 = self.builder.square(pt);
+            let mt2 = self.builder.real(Arithmetic::Add, m2, pt2);
             return Ok(match root {
                 Root::Plain => mt2,
-                _ => self.signed_root(mt2),
+                _ => self.builder.signed_root(mt2),
             });
         }
         let e = self.coordinate(bound, Coordinate::Energy, at)?;
         let z = self.coordinate(bound, Coordinate::Pz, at)?;
-        Ok(self.square_less(e, &[z], root))
+        Ok(self.builder.square_less(e, &[z], root))
     }
 }

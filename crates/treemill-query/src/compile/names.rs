@@ -4,7 +4,7 @@
 use super::builtins::{CONSTANTS, FUNCTIONS};
 use super::objects::{Object, RecordSource};
 use super::{
-    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type,
+    Binding, Builder, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type,
 };
 use crate::error::QueryError;
 use crate::schema::{ColumnType, DType};
@@ -21,7 +21,10 @@ impl Compiler<'_> {
             return Ok(bound);
         }
         if let Some((_, value)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
-            let node = self.graph.constant(Constant::Float(value.to_bits()));
+            let node = self
+                .builder
+                .graph
+                .constant(Constant::Float(value.to_bits()));
             return Ok(Binding::Value(node));
         }
         if FUNCTIONS.iter().any(|function| function.name == name) {
@@ -47,14 +50,14 @@ impl Compiler<'_> {
     /// Whether it is the branch of a split TClonesArray or vector of objects, of which only the number
     /// is stored: the collection is meant, whose length that is.
     fn counts_its_members(&self, name: &str, index: usize) -> bool {
-        let schema = self.schema;
+        let schema = self.builder.schema;
         let Some(field) = schema.fields.get(index) else {
             return false;
         };
         let counts = std::iter::once(&field.name).chain(&field.also);
         let counts = counts.filter(|counter| self.by_name.get(counter.as_str()) == Some(&index));
         let members = counts
-            .flat_map(|counter| self.counted_by(counter))
+            .flat_map(|counter| self.builder.counted_by(counter))
             .filter_map(|place| schema.fields.get(*place))
             .flat_map(|member| std::iter::once(&member.name).chain(&member.also));
         let mut rest = members.filter_map(|member| member.strip_prefix(name));
@@ -70,33 +73,48 @@ impl Compiler<'_> {
 
     /// The column that counts the items of a column's lists.
     fn counter_of(&self, column: usize) -> Option<usize> {
-        let counter = self.schema.fields.get(column)?.column_type.counter()?;
+        let counter = self
+            .builder
+            .schema
+            .fields
+            .get(column)?
+            .column_type
+            .counter()?;
         self.by_name.get(counter).copied()
     }
 
     fn column(&mut self, index: usize, at: Span) -> Result<Binding> {
-        let schema = self.schema;
+        let schema = self.builder.schema;
         let Some(field) = schema.fields.get(index) else {
             return Err(QueryError::at(at, "there is no such column"));
         };
         let (level, ty) = match &field.column_type {
             ColumnType::Scalar(item) => (EVENT, type_of(*item)),
             ColumnType::Str => (EVENT, Type::Str),
-            ColumnType::List { item, counter } => {
-                (self.items_level(counter.as_deref(), index), type_of(*item))
-            }
+            ColumnType::List { item, counter } => (
+                self.builder.items_level(counter.as_deref(), index),
+                type_of(*item),
+            ),
             ColumnType::Lists {
                 item,
                 counter,
                 below,
             } => {
-                let outer = self.items_level(counter.as_deref(), index);
-                (self.levels_below(outer, below, index), type_of(*item))
+                let outer = self.builder.items_level(counter.as_deref(), index);
+                (
+                    self.builder.levels_below(outer, below, index),
+                    type_of(*item),
+                )
             }
-            ColumnType::Array { item, len } => (self.arrays_level(EVENT, *len), type_of(*item)),
+            ColumnType::Array { item, len } => {
+                (self.builder.arrays_level(EVENT, *len), type_of(*item))
+            }
             ColumnType::Arrays { item, len, below } => {
-                let outer = self.arrays_level(EVENT, *len);
-                (self.levels_below(outer, below, index), type_of(*item))
+                let outer = self.builder.arrays_level(EVENT, *len);
+                (
+                    self.builder.levels_below(outer, below, index),
+                    type_of(*item),
+                )
             }
             ColumnType::Other(name) => {
                 // The branch of an object without data of its own, whose members are columns.
@@ -115,43 +133,13 @@ impl Compiler<'_> {
                 return Err(QueryError::at(at, message));
             }
         };
-        Ok(Binding::Value(self.graph.add(Node {
+        Ok(Binding::Value(self.builder.graph.add(Node {
             op: Op::Column(index),
             inputs: Vec::new(),
             level,
             ty,
             missing: field.nullable,
         })))
-    }
-
-    /// The level of the items of arrays at another level: those of all columns whose arrays are as long.
-    fn arrays_level(&mut self, parent: LevelId, len: u32) -> LevelId {
-        let kind = LevelKind::Fixed(len);
-        self.graph.add_level(Level { parent, kind })
-    }
-
-    /// The level of the items of a column's lists and arrays at another level.
-    fn levels_below(&mut self, outer: LevelId, below: &[Option<u32>], column: usize) -> LevelId {
-        below.iter().fold(outer, |parent, len| match len {
-            Some(len) => self.arrays_level(parent, *len),
-            None => {
-                let kind = LevelKind::Inner { column };
-                self.graph.add_level(Level { parent, kind })
-            }
-        })
-    }
-
-    fn items_level(&mut self, counter: Option<&str>, column: usize) -> LevelId {
-        // Columns with one counter are one level, named by its first column.
-        let same = counter.and_then(|counter| self.counted_by(counter).first());
-        let column = same.copied().unwrap_or(column);
-        self.graph.add_level(Level {
-            parent: EVENT,
-            kind: LevelKind::Items {
-                counter: counter.map(str::to_owned),
-                column,
-            },
-        })
     }
 
     /// The columns `prefix_…` or `prefix.…`, or those that a format names otherwise: a collection, or one record per
@@ -202,7 +190,7 @@ impl Compiler<'_> {
         is_member: impl Fn(&str) -> bool,
         counts_it: impl Fn(&str, Option<usize>) -> bool,
     ) -> Option<LevelId> {
-        let schema = self.schema;
+        let schema = self.builder.schema;
         // The counter that most of its list columns have; those that count one column each are like none.
         let mut counters: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
         let mut scalars = 0_usize;
@@ -218,7 +206,9 @@ impl Compiler<'_> {
             };
             match &field.column_type {
                 ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
-                    let shared = counter.as_deref().filter(|name| self.ties(Some(name)));
+                    let shared = counter
+                        .as_deref()
+                        .filter(|name| self.builder.ties(Some(name)));
                     let found = counters.entry(shared).or_insert((0, index));
                     found.0 += 1;
                 }
@@ -236,11 +226,48 @@ impl Compiler<'_> {
                     .fields
                     .get(index)
                     .and_then(|field| field.column_type.counter());
-                Some(self.items_level(counter, index))
+                Some(self.builder.items_level(counter, index))
             }
             _ if scalars > 0 => Some(EVENT),
             _ => None,
         }
+    }
+}
+
+impl Builder<'_> {
+    /// The level of the items of arrays at another level: those of all columns whose arrays are as long.
+    pub(super) fn arrays_level(&mut self, parent: LevelId, len: u32) -> LevelId {
+        let kind = LevelKind::Fixed(len);
+        self.graph.add_level(Level { parent, kind })
+    }
+
+    /// The level of the items of a column's lists and arrays at another level.
+    pub(super) fn levels_below(
+        &mut self,
+        outer: LevelId,
+        below: &[Option<u32>],
+        column: usize,
+    ) -> LevelId {
+        below.iter().fold(outer, |parent, len| match len {
+            Some(len) => self.arrays_level(parent, *len),
+            None => {
+                let kind = LevelKind::Inner { column };
+                self.graph.add_level(Level { parent, kind })
+            }
+        })
+    }
+
+    pub(super) fn items_level(&mut self, counter: Option<&str>, column: usize) -> LevelId {
+        // Columns with one counter are one level, named by its first column.
+        let same = counter.and_then(|counter| self.counted_by(counter).first());
+        let column = same.copied().unwrap_or(column);
+        self.graph.add_level(Level {
+            parent: EVENT,
+            kind: LevelKind::Items {
+                counter: counter.map(str::to_owned),
+                column,
+            },
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 //! members.
 
 use super::spelling::listed;
-use super::{Binding, Compiler, EVENT, LevelId, Node, NodeId, Op, Result};
+use super::{Binding, Builder, Compiler, EVENT, LevelId, Node, NodeId, Op, Result};
 use crate::error::QueryError;
 use crate::spec::Span;
 use std::rc::Rc;
@@ -58,6 +58,44 @@ pub(crate) enum Move {
 }
 
 impl Compiler<'_> {
+    pub(super) fn not_a_value(&self, bound: &Binding, at: Span) -> QueryError {
+        let title = self.builder.title(bound);
+        let message = match bound {
+            Binding::Value(_) => "this is a value".to_owned(),
+            Binding::Provided(_) => {
+                format!("{title} is a function, not a number: write {title}(…)")
+            }
+            Binding::Tuple { items, .. } => format!(
+                "this is a tuple of {}, not a number: pick one of its elements, t[0]",
+                items.len()
+            ),
+            Binding::Choice { .. } => {
+                let title = self.builder.title(bound);
+                format!("this is a record ({title}), not a number: use one of its members")
+            }
+            Binding::Sum { .. } | Binding::Scaled { .. } => {
+                "this is a vector, not a number: use .mass, .pt, .eta, .phi …".to_owned()
+            }
+            Binding::Object(object) if self.builder.is_single(object.level) => {
+                let members = self.members(bound);
+                format!(
+                    "{title} is a record, not a number: use one of its members ({})",
+                    listed(&members)
+                )
+            }
+            Binding::Object(_) => {
+                let members = self.members(bound);
+                format!(
+                    "{title} is a collection, not a number: use one of its members ({}), or len({title})",
+                    listed(&members)
+                )
+            }
+        };
+        QueryError::at(at, message)
+    }
+}
+
+impl Builder<'_> {
     /// The level of what an expression stands for.
     pub(super) fn level_of(&self, bound: &Binding) -> LevelId {
         match bound {
@@ -244,41 +282,5 @@ impl Compiler<'_> {
                 }
             },
         }
-    }
-
-    pub(super) fn not_a_value(&self, bound: &Binding, at: Span) -> QueryError {
-        let title = self.title(bound);
-        let message = match bound {
-            Binding::Value(_) => "this is a value".to_owned(),
-            Binding::Provided(_) => {
-                format!("{title} is a function, not a number: write {title}(…)")
-            }
-            Binding::Tuple { items, .. } => format!(
-                "this is a tuple of {}, not a number: pick one of its elements, t[0]",
-                items.len()
-            ),
-            Binding::Choice { .. } => {
-                let title = self.title(bound);
-                format!("this is a record ({title}), not a number: use one of its members")
-            }
-            Binding::Sum { .. } | Binding::Scaled { .. } => {
-                "this is a vector, not a number: use .mass, .pt, .eta, .phi …".to_owned()
-            }
-            Binding::Object(object) if self.is_single(object.level) => {
-                let members = self.members(bound);
-                format!(
-                    "{title} is a record, not a number: use one of its members ({})",
-                    listed(&members)
-                )
-            }
-            Binding::Object(_) => {
-                let members = self.members(bound);
-                format!(
-                    "{title} is a collection, not a number: use one of its members ({}), or len({title})",
-                    listed(&members)
-                )
-            }
-        };
-        QueryError::at(at, message)
     }
 }

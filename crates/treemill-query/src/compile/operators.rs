@@ -1,6 +1,6 @@
 //! Arithmetic, bit operations, logic and choice: which kernel, on which types.
 
-use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
+use super::{Binding, Builder, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Bits, Compare, Map, Real1};
 use crate::limits::EXPRESSION_DEPTH;
@@ -11,33 +11,37 @@ impl Compiler<'_> {
         let id = match self.bind(operand)? {
             Binding::Value(id) => id,
             vector if matches!(op, "-" | "-.") => {
-                let minus = self.graph.constant(Constant::Float((-1.0_f64).to_bits()));
-                return self.scaled(vector, minus, at);
+                let minus = self
+                    .builder
+                    .graph
+                    .constant(Constant::Float((-1.0_f64).to_bits()));
+                return self.builder.scaled(vector, minus, at);
             }
             other => return Err(self.not_a_value(&other, span(operand))),
         };
-        let ty = self.type_of(id);
+        let ty = self.builder.type_of(id);
         if op == "not" {
-            let condition = self.truth(id, span(operand))?;
-            return Ok(Binding::Value(self.negated(condition)));
+            let condition = self.builder.truth(id, span(operand))?;
+            return Ok(Binding::Value(self.builder.negated(condition)));
         }
         let node = match (op, ty) {
             (_, Type::Str) => Err(QueryError::at(
                 at,
                 format!("{op} does not go with a string"),
             )),
-            ("+", _) => Ok(self.number_of(id)),
+            ("+", _) => Ok(self.builder.number_of(id)),
             ("-.", Type::UInt) | ("-" | "-.", Type::Float) => {
-                let real = self.real_of(id);
-                Ok(self.map(Map::Negate, &[real], Type::Float))
+                let real = self.builder.real_of(id);
+                Ok(self.builder.map(Map::Negate, &[real], Type::Float))
             }
-            ("-", Type::UInt) => self.negated_unsigned(id, at),
+            ("-", Type::UInt) => self.builder.negated_unsigned(id, at),
             ("-" | "-.", _) => {
-                let number = self.number_of(id);
-                self.integral(Map::NegateInt, &[number], Type::Int, at)
+                let number = self.builder.number_of(id);
+                self.builder
+                    .integral(Map::NegateInt, &[number], Type::Int, at)
             }
-            ("~", Type::Bool) => Ok(self.negated(id)),
-            ("~", Type::Int | Type::UInt) => Ok(self.map(Map::Invert, &[id], ty)),
+            ("~", Type::Bool) => Ok(self.builder.negated(id)),
+            ("~", Type::Int | Type::UInt) => Ok(self.builder.map(Map::Invert, &[id], ty)),
             ("~", Type::Float) => Err(QueryError::at(
                 at,
                 "~ goes with bools and integers; this is a float",
@@ -45,10 +49,6 @@ impl Compiler<'_> {
             _ => Err(QueryError::at(at, format!("there is no operator {op}"))),
         };
         node.map(Binding::Value)
-    }
-
-    pub(super) fn negated(&mut self, condition: NodeId) -> NodeId {
-        self.map(Map::Not, &[condition], Type::Bool)
     }
 
     pub(super) fn binary(
@@ -94,14 +94,14 @@ impl Compiler<'_> {
             None => (op, false),
         };
         let sides = (
-            self.written_list(sides.0, places[0])?,
-            self.written_list(sides.1, places[1])?,
+            self.builder.written_list(sides.0, places[0])?,
+            self.builder.written_list(sides.1, places[1])?,
         );
         let (left, right) = match sides {
             (Binding::Value(left), Binding::Value(right)) => (left, right),
             (a, b) => return self.vector_operation(op, a, b, places, at),
         };
-        let both = self.together(&[left, right], at)?;
+        let both = self.builder.together(&[left, right], at)?;
         let &[left, right] = both.as_slice() else {
             return Err(QueryError::at(at, "an operator has two sides"));
         };
@@ -113,15 +113,22 @@ impl Compiler<'_> {
             "//" => Arithmetic::FloorDiv,
             "%" => Arithmetic::Mod,
             "**" => Arithmetic::Pow,
-            _ => return self.bit_operation(op, left, right, at).map(Binding::Value),
+            _ => {
+                return self
+                    .builder
+                    .bit_operation(op, left, right, at)
+                    .map(Binding::Value);
+            }
         };
-        let integers = self.type_of(left).is_integral() && self.type_of(right).is_integral();
-        if as_doubles && integers && !self.always_fits(arithmetic, left, right) {
+        let integers =
+            self.builder.type_of(left).is_integral() && self.builder.type_of(right).is_integral();
+        if as_doubles && integers && !self.builder.always_fits(arithmetic, left, right) {
             return Ok(Binding::Value(
-                self.real_arithmetic(arithmetic, left, right),
+                self.builder.real_arithmetic(arithmetic, left, right),
             ));
         }
-        self.arithmetic(arithmetic, left, right, at)
+        self.builder
+            .arithmetic(arithmetic, left, right, at)
             .map(Binding::Value)
     }
 
@@ -138,20 +145,53 @@ impl Compiler<'_> {
             ("+" | "-", a, b)
                 if !matches!(a, Binding::Value(_)) && !matches!(b, Binding::Value(_)) =>
             {
-                self.vector_sum(a, b, op == "-", at)
+                self.builder.vector_sum(a, b, op == "-", at)
             }
             ("*", Binding::Value(factor), vector) | ("*", vector, Binding::Value(factor)) => {
-                self.scaled(vector, factor, at)
+                self.builder.scaled(vector, factor, at)
             }
             ("/", vector, Binding::Value(divisor)) => {
-                let one = self.graph.constant(Constant::Float(1.0_f64.to_bits()));
-                let divisor = self.real_of(divisor);
-                let factor = self.map(Map::Real(Arithmetic::Div), &[one, divisor], Type::Float);
-                self.scaled(vector, factor, at)
+                let one = self
+                    .builder
+                    .graph
+                    .constant(Constant::Float(1.0_f64.to_bits()));
+                let divisor = self.builder.real_of(divisor);
+                let factor =
+                    self.builder
+                        .map(Map::Real(Arithmetic::Div), &[one, divisor], Type::Float);
+                self.builder.scaled(vector, factor, at)
             }
             (_, Binding::Value(_), other) => Err(self.not_a_value(&other, places[1])),
             (_, other, _) => Err(self.not_a_value(&other, places[0])),
         }
+    }
+
+    pub(super) fn logic(&mut self, op: &str, values: &[Expr], at: Span) -> Result<Binding> {
+        let mut result: Option<NodeId> = None;
+        for value in values {
+            let next = self.value(value)?;
+            let next = self.builder.truth(next, span(value))?;
+            result = Some(match result {
+                None => next,
+                Some(before) => {
+                    let both = self.builder.together(&[before, next], at)?;
+                    match op {
+                        "and" => self.builder.both(both[0], both[1]),
+                        "or" => self.builder.either(both[0], both[1]),
+                        _ => return Err(QueryError::at(at, format!("there is no operator {op}"))),
+                    }
+                }
+            });
+        }
+        result
+            .map(Binding::Value)
+            .ok_or_else(|| QueryError::at(at, format!("{op} needs values")))
+    }
+}
+
+impl Builder<'_> {
+    pub(super) fn negated(&mut self, condition: NodeId) -> NodeId {
+        self.map(Map::Not, &[condition], Type::Bool)
     }
 
     /// Operands are at one level.
@@ -229,7 +269,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn real_arithmetic(&mut self, op: Arithmetic, a: NodeId, b: NodeId) -> NodeId {
+    pub(super) fn real_arithmetic(&mut self, op: Arithmetic, a: NodeId, b: NodeId) -> NodeId {
         let (a, b) = (self.real_of(a), self.real_of(b));
         if op == Arithmetic::Pow
             && let Some(Constant::Float(bits)) = self.graph.as_const(b)
@@ -240,7 +280,13 @@ impl Compiler<'_> {
         self.map(Map::Real(op), &[a, b], Type::Float)
     }
 
-    fn bit_operation(&mut self, op: &str, left: NodeId, right: NodeId, at: Span) -> Result<NodeId> {
+    pub(super) fn bit_operation(
+        &mut self,
+        op: &str,
+        left: NodeId,
+        right: NodeId,
+        at: Span,
+    ) -> Result<NodeId> {
         let types = [self.type_of(left), self.type_of(right)];
         if types == [Type::Bool, Type::Bool] && !op.starts_with(['<', '>']) {
             return match op {
@@ -282,28 +328,6 @@ impl Compiler<'_> {
         self.integral(map, &[a, b], ty, at)
     }
 
-    pub(super) fn logic(&mut self, op: &str, values: &[Expr], at: Span) -> Result<Binding> {
-        let mut result: Option<NodeId> = None;
-        for value in values {
-            let next = self.value(value)?;
-            let next = self.truth(next, span(value))?;
-            result = Some(match result {
-                None => next,
-                Some(before) => {
-                    let both = self.together(&[before, next], at)?;
-                    match op {
-                        "and" => self.both(both[0], both[1]),
-                        "or" => self.either(both[0], both[1]),
-                        _ => return Err(QueryError::at(at, format!("there is no operator {op}"))),
-                    }
-                }
-            });
-        }
-        result
-            .map(Binding::Value)
-            .ok_or_else(|| QueryError::at(at, format!("{op} needs values")))
-    }
-
     /// `a and b`, at one level.
     pub(super) fn both(&mut self, a: NodeId, b: NodeId) -> NodeId {
         self.junction(Map::And, Op::And, a, b)
@@ -314,7 +338,7 @@ impl Compiler<'_> {
         self.junction(Map::Or, Op::Or, a, b)
     }
 
-    fn junction(&mut self, map: Map, with_missing: Op, a: NodeId, b: NodeId) -> NodeId {
+    pub(super) fn junction(&mut self, map: Map, with_missing: Op, a: NodeId, b: NodeId) -> NodeId {
         if self.graph.node(a).missing || self.graph.node(b).missing {
             return self.node(with_missing, &[a, b], Type::Bool);
         }

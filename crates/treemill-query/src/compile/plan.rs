@@ -9,7 +9,7 @@ use super::lowering::program;
 use super::needs::{Needs, OffsetColumns, Want};
 use super::placement::{Cuts, Placement};
 use super::program::Program;
-use super::{Compiler, Graph, LevelId, NodeId, Op};
+use super::{Builder, Compiler, Graph, LevelId, NodeId, Op};
 use crate::schema::Field;
 use std::collections::{HashMap, HashSet};
 
@@ -60,26 +60,26 @@ impl Compiler<'_> {
         }
         let placement = Placement::new(&needs, &all, cuts);
         let live = |id: &NodeId| needs.is_live(*id);
-        let uses = self.uses(wanted, &needs.seen);
-        let ids = 0..self.graph.nodes.len() as NodeId;
+        let uses = self.builder.uses(wanted, &needs.seen);
+        let ids = 0..self.builder.graph.nodes.len() as NodeId;
         let mut programs: HashMap<NodeId, Program> = ids
             .clone()
             .filter(live)
-            .filter_map(|id| Some((id, program(&self.graph, &uses, id)?)))
+            .filter_map(|id| Some((id, program(&self.builder.graph, &uses, id)?)))
             .collect();
         let (joints, joint_of) = joints(&needs, &programs, &placement, &uses, &all);
         let evaluated = needs.evaluated(&programs, &all);
         programs.retain(|id, _| evaluated.contains(id));
-        let folds = folds(&self.graph, &programs, &uses, &evaluated);
+        let folds = folds(&self.builder.graph, &programs, &uses, &evaluated);
         let Needs {
             columns,
             column_of,
             sources,
             ..
         } = needs;
-        let local = ids.filter(|id| self.graph.is_local(*id)).collect();
+        let local = ids.filter(|id| self.builder.graph.is_local(*id)).collect();
         let mut column_nodes = HashMap::new();
-        for (id, node) in self.graph.nodes.iter().enumerate() {
+        for (id, node) in self.builder.graph.nodes.iter().enumerate() {
             if let Op::Column(column) = node.op
                 && let Some(column) = column_of.get(&column)
             {
@@ -88,10 +88,10 @@ impl Compiler<'_> {
         }
         let fields = columns
             .iter()
-            .filter_map(|column| self.schema.fields.get(*column).cloned())
+            .filter_map(|column| self.builder.schema.fields.get(*column).cloned())
             .collect();
-        let levels = 0..self.graph.levels.len() as LevelId;
-        let level_names = levels.map(|level| self.describe(level)).collect();
+        let levels = 0..self.builder.graph.levels.len() as LevelId;
+        let level_names = levels.map(|level| self.builder.describe(level)).collect();
         Plan {
             programs,
             joints,
@@ -106,13 +106,15 @@ impl Compiler<'_> {
             level_names,
             local,
             uses,
-            callees: self.callees,
-            graph: self.graph,
+            callees: self.builder.callees,
+            graph: self.builder.graph,
         }
     }
+}
 
+impl Builder<'_> {
     /// The number of needed nodes and bookings that use each node's value.
-    fn uses(&self, wanted: &[(usize, NodeId)], seen: &FastSet<Want>) -> Vec<u32> {
+    pub(super) fn uses(&self, wanted: &[(usize, NodeId)], seen: &FastSet<Want>) -> Vec<u32> {
         let mut uses = vec![0_u32; self.graph.nodes.len()];
         let mut levels = FastSet::default();
         let mut count = |id: &NodeId| {

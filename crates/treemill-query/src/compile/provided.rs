@@ -3,7 +3,7 @@
 use super::call::no_keywords;
 use super::callee::Callee;
 use super::shared::SharedArguments;
-use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
+use super::{Binding, Builder, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
 use crate::error::{QueryError, near};
 use crate::function::{
     Argument, Collection, Fixed, Function, Given, GivenType, Output, Parameter, ParameterType,
@@ -42,7 +42,7 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         };
         let key = self.value(index)?;
-        let (name, written) = match self.graph.as_const(key) {
+        let (name, written) = match self.builder.graph.as_const(key) {
             Some(Constant::Str(name)) => (name.to_string(), format!("{name:?}")),
             Some(Constant::Int(number)) => (number.to_string(), number.to_string()),
             Some(Constant::UInt(number)) => (number.to_string(), number.to_string()),
@@ -64,22 +64,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// `functions.part`
-    pub(super) fn part_of(&self, named: &Named, name: &str, at: Span) -> Result<Binding> {
-        let title = &named.title;
-        let part = match &named.provided {
-            Provided::Many(many) => many.parts.get(name),
-            Provided::One(_) => None,
-        };
-        match part {
-            Some(provided) => Ok(Binding::Provided(Named {
-                title: format!("{title}.{name}"),
-                provided: provided.clone(),
-            })),
-            None => Err(QueryError::at(at, format!("{title} has no {name}"))),
-        }
-    }
-
     /// `functions.part` where the part is called: `None` for what is no name of functions.
     pub(super) fn given_part(&self, value: &Expr, name: &str, at: Span) -> Result<Option<Named>> {
         let Expr::Name { id, .. } = value else {
@@ -91,7 +75,7 @@ impl Compiler<'_> {
         let Some(named) = self.given_function(id) else {
             return Ok(None);
         };
-        match self.part_of(&named, name, at)? {
+        match self.builder.part_of(&named, name, at)? {
             Binding::Provided(part) => Ok(Some(part)),
             _ => Ok(None),
         }
@@ -128,7 +112,7 @@ impl Compiler<'_> {
             })?;
             ids.push(id);
         }
-        let given: Vec<Given> = ids.iter().map(|id| self.as_given(*id)).collect();
+        let given: Vec<Given> = ids.iter().map(|id| self.builder.as_given(*id)).collect();
         let of = Arc::clone(function);
         let function = function
             .fitted(&given)
@@ -146,9 +130,9 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         }
         for ((id, arg), parameter) in ids.iter_mut().zip(args).zip(&parameters) {
-            *id = self.as_argument(*id, parameter, title, span(arg))?;
+            *id = self.builder.as_argument(*id, parameter, title, span(arg))?;
         }
-        let fixed: Vec<Option<Fixed>> = ids.iter().map(|id| self.fixed(*id)).collect();
+        let fixed: Vec<Option<Fixed>> = ids.iter().map(|id| self.builder.fixed(*id)).collect();
         let types: Vec<ParameterType> = parameters.iter().map(|each| each.ty).collect();
         let outputs = match function.outputs() {
             None if types.iter().any(|ty| ty.is_list()) => Some(vec![Output {
@@ -161,6 +145,7 @@ impl Compiler<'_> {
         if fixed.iter().all(Option::is_some) {
             if let Some(outputs) = &outputs {
                 return self
+                    .builder
                     .returned_constants(&*function, &fixed, outputs, at)
                     .map_err(|mut error| {
                         error.message = format!("{title}: {}", error.message);
@@ -171,7 +156,7 @@ impl Compiler<'_> {
             evaluate_fixed(&*function, &fixed, &mut out).map_err(wrong)?;
             let [value] = out;
             let constant = Constant::Float(value.to_bits());
-            return Ok(Binding::Value(self.graph.constant(constant)));
+            return Ok(Binding::Value(self.builder.graph.constant(constant)));
         }
         let varying: Vec<(NodeId, ParameterType)> = ids
             .iter()
@@ -179,9 +164,9 @@ impl Compiler<'_> {
             .zip(&fixed)
             .filter_map(|((id, ty), fixed)| fixed.is_none().then_some((*id, *ty)))
             .collect();
-        let (mut varying, level) = self.together_with_lists(&varying, at)?;
+        let (mut varying, level) = self.builder.together_with_lists(&varying, at)?;
         if let Some(first) = varying.first_mut()
-            && self.graph.node(*first).level == level
+            && self.builder.graph.node(*first).level == level
         {
             *first = self.guarded(*first, at)?;
         }
@@ -196,22 +181,30 @@ impl Compiler<'_> {
             text: self.text.as_str().into(),
             at,
         };
-        let known = self.callees.iter().position(|other| other.is_as(&callee));
+        let known = self
+            .builder
+            .callees
+            .iter()
+            .position(|other| other.is_as(&callee));
         let callee = known.unwrap_or_else(|| {
-            self.callees.push(callee);
-            self.callees.len() - 1
+            self.builder.callees.push(callee);
+            self.builder.callees.len() - 1
         });
         if let Some(outputs) = &outputs {
-            return Ok(self.returned(callee, &varying, level, outputs));
+            return Ok(self.builder.returned(callee, &varying, level, outputs));
         }
-        let missing = varying.iter().any(|id| self.graph.node(*id).missing);
-        let shares = self.callees[callee].function.shares();
-        let shared = shares.then(|| self.shared_arguments(&varying)).flatten();
+        let missing = varying
+            .iter()
+            .any(|id| self.builder.graph.node(*id).missing);
+        let shares = self.builder.callees[callee].function.shares();
+        let shared = shares
+            .then(|| self.builder.shared_arguments(&varying))
+            .flatten();
         let (op, inputs) = match shared {
             None => (Op::Call(callee), varying),
             Some(SharedArguments { inputs, steps }) => (Op::CallShared { callee, steps }, inputs),
         };
-        Ok(Binding::Value(self.graph.add(Node {
+        Ok(Binding::Value(self.builder.graph.add(Node {
             op,
             inputs,
             level,
@@ -220,8 +213,46 @@ impl Compiler<'_> {
         })))
     }
 
+    /// The value where it is wanted: where another value is chosen in the end, a function may have none for it.
+    fn guarded(&mut self, value: NodeId, at: Span) -> Result<NodeId> {
+        let mut value = value;
+        for guard in self.guards.clone() {
+            let (level, above) = (
+                self.builder.graph.node(value).level,
+                self.builder.graph.node(guard).level,
+            );
+            if self.builder.graph.as_const(guard).is_none()
+                && self.builder.graph.encloses(above, level)
+            {
+                let both = self.builder.together(&[value, guard], at)?;
+                if let [found, guard] = both[..] {
+                    value = self.builder.only(found, guard);
+                }
+            }
+        }
+        Ok(value)
+    }
+}
+
+impl Builder<'_> {
+    /// `functions.part`
+    pub(super) fn part_of(&self, named: &Named, name: &str, at: Span) -> Result<Binding> {
+        let title = &named.title;
+        let part = match &named.provided {
+            Provided::Many(many) => many.parts.get(name),
+            Provided::One(_) => None,
+        };
+        match part {
+            Some(provided) => Ok(Binding::Provided(Named {
+                title: format!("{title}.{name}"),
+                provided: provided.clone(),
+            })),
+            None => Err(QueryError::at(at, format!("{title} has no {name}"))),
+        }
+    }
+
     /// What a call has, before it is what the function takes.
-    fn as_given(&self, id: NodeId) -> Given {
+    pub(super) fn as_given(&self, id: NodeId) -> Given {
         let node = self.graph.node(id);
         Given {
             ty: match node.ty {
@@ -236,7 +267,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn as_argument(
+    pub(super) fn as_argument(
         &mut self,
         id: NodeId,
         parameter: &Parameter,
@@ -277,22 +308,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The value where it is wanted: where another value is chosen in the end, a function may have none for it.
-    fn guarded(&mut self, value: NodeId, at: Span) -> Result<NodeId> {
-        let mut value = value;
-        for guard in self.guards.clone() {
-            let (level, above) = (self.graph.node(value).level, self.graph.node(guard).level);
-            if self.graph.as_const(guard).is_none() && self.graph.encloses(above, level) {
-                let both = self.together(&[value, guard], at)?;
-                if let [found, guard] = both[..] {
-                    value = self.only(found, guard);
-                }
-            }
-        }
-        Ok(value)
-    }
-
-    fn fixed(&self, id: NodeId) -> Option<Fixed> {
+    pub(super) fn fixed(&self, id: NodeId) -> Option<Fixed> {
         Some(match self.graph.as_const(id)? {
             Constant::Bool(x) => Fixed::Int(i64::from(*x)),
             Constant::Int(x) => Fixed::Int(*x),

@@ -3,7 +3,8 @@
 //! that conditions change nothing.
 
 use super::{
-    Binding, Compiler, Constant, EVENT, LevelId, LevelKind, Node, NodeId, Op, Result, Type, span,
+    Binding, Builder, Compiler, Constant, EVENT, LevelId, LevelKind, Node, NodeId, Op, Result,
+    Type, span,
 };
 use crate::error::QueryError;
 use crate::kernel::{Map, random};
@@ -29,7 +30,7 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         };
         let number = self.value(seed)?;
-        let seed = match self.graph.as_const(number) {
+        let seed = match self.builder.graph.as_const(number) {
             Some(Constant::Int(x)) => *x as u64,
             Some(Constant::UInt(x)) => *x,
             _ => {
@@ -38,31 +39,33 @@ impl Compiler<'_> {
             }
         };
         let first = random::counted(0, seed) as i64;
-        let state = self.graph.constant(Constant::Int(first));
+        let state = self.builder.graph.constant(Constant::Int(first));
         let Binding::Value(entry) = self.name(ENTRY, at)? else {
             return Err(QueryError::at(at, "the number of an entry is a number"));
         };
-        let mut state = self.map(Map::Count, &[state, entry], Type::Int);
+        let mut state = self.builder.map(Map::Count, &[state, entry], Type::Int);
         let mut levels = Vec::new();
-        let mut level = self.here;
+        let mut level = self.builder.here;
         while level != EVENT {
             levels.push(level);
-            level = self.graph.parent(level);
+            level = self.builder.graph.parent(level);
         }
         for level in levels.into_iter().rev() {
-            let place = self.place_in_loop(level);
-            let both = self.together(&[state, place], at)?;
-            state = self.map(Map::Count, &both, Type::Int);
+            let place = self.builder.place_in_loop(level);
+            let both = self.builder.together(&[state, place], at)?;
+            state = self.builder.map(Map::Count, &both, Type::Int);
         }
-        Ok(Binding::Value(self.map(
+        Ok(Binding::Value(self.builder.map(
             distribution,
             &[state],
             Type::Float,
         )))
     }
+}
 
+impl Builder<'_> {
     /// The number of each item in the list that a `for` goes through, whatever has been left out.
-    fn place_in_loop(&mut self, level: LevelId) -> NodeId {
+    pub(super) fn place_in_loop(&mut self, level: LevelId) -> NodeId {
         let of = match self.graph.level(level).kind {
             LevelKind::Filtered { of, .. } | LevelKind::Product { of, .. } => of,
             _ => {

@@ -4,7 +4,8 @@ use super::objects::{Move, Object, RecordSource};
 use super::types::NO_STRINGS;
 use super::vectors::Coordinate;
 use super::{
-    Binding, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result, Type, span,
+    Binding, Builder, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result,
+    Type, span,
 };
 use crate::error::QueryError;
 use crate::spec::{Expr, Span};
@@ -21,7 +22,7 @@ impl Compiler<'_> {
     ) -> Result<(Binding, LevelId)> {
         if let Expr::Comprehension { element, loops, at } = arg {
             let looped = self.looped(element, loops, *at)?;
-            if !has_key && self.level_of(&looped.element) != looped.level {
+            if !has_key && self.builder.level_of(&looped.element) != looped.level {
                 let message = format!("{name}(…) of lists: close the inner ones first");
                 return Err(QueryError::at(span(element), message));
             }
@@ -43,7 +44,7 @@ impl Compiler<'_> {
     ) -> Result<Binding> {
         let (items, _) = self.reducible(name, arg, false)?;
         match items {
-            Binding::Value(id) => self.reduce(reducer, id, at).map(Binding::Value),
+            Binding::Value(id) => self.builder.reduce(reducer, id, at).map(Binding::Value),
             Binding::Tuple { .. } => Err(self.not_a_value(&items, span(arg))),
             vectors if reducer == Reducer::Sum => self.sum_of_vectors(&vectors, span(arg)),
             other => Err(self.not_a_value(&other, span(arg))),
@@ -60,9 +61,12 @@ impl Compiler<'_> {
             Coordinate::Energy,
         ] {
             let each = self.coordinate(vectors, part, at)?;
-            fields.push((part.name().to_owned(), self.reduce(Reducer::Sum, each, at)?));
+            fields.push((
+                part.name().to_owned(),
+                self.builder.reduce(Reducer::Sum, each, at)?,
+            ));
         }
-        let level = self.graph.parent(self.level_of(vectors));
+        let level = self.builder.graph.parent(self.builder.level_of(vectors));
         Ok(Binding::Object(Object {
             source: Rc::new(RecordSource::Made(fields)),
             base: level,
@@ -84,7 +88,7 @@ impl Compiler<'_> {
         let (items, level) = self.reducible(name, arg, key.is_some())?;
         let index = matches!(reducer, Reducer::ArgMin | Reducer::ArgMax);
         let found = match (&items, key) {
-            (Binding::Value(id), None) => Binding::Value(self.reduce(reducer, *id, at)?),
+            (Binding::Value(id), None) => Binding::Value(self.builder.reduce(reducer, *id, at)?),
             _ => {
                 let (items, level) = self.nested_for(key, items.clone(), level)?;
                 let key = self.key(&items, level, key, span(arg))?;
@@ -92,7 +96,7 @@ impl Compiler<'_> {
                     Reducer::Min | Reducer::ArgMin => Reducer::ArgMin,
                     _ => Reducer::ArgMax,
                 };
-                let place = self.reduce(place, key, at)?;
+                let place = self.builder.reduce(place, key, at)?;
                 if index {
                     Binding::Value(place)
                 } else {
@@ -101,7 +105,7 @@ impl Compiler<'_> {
                         list: None,
                         from_end: false,
                     };
-                    self.carried_from(&items, level, how)
+                    self.builder.carried_from(&items, level, how)
                 }
             }
         };
@@ -117,14 +121,14 @@ impl Compiler<'_> {
             return self.filled_record(found, default, at);
         };
         let default = self.value(default)?;
-        let ids = self.together(&[value, default], at)?;
-        self.filled(&ids, at).map(Binding::Value)
+        let ids = self.builder.together(&[value, default], at)?;
+        self.builder.filled(&ids, at).map(Binding::Value)
     }
 
     /// `len(X)`
     pub(super) fn len(&mut self, arg: &Expr) -> Result<NodeId> {
         let (_, level) = self.reducible("len", arg, false)?;
-        Ok(self.length(level))
+        Ok(self.builder.length(level))
     }
 
     /// `first(X)`, `last(X)`
@@ -137,11 +141,11 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let (items, level) = self.reducible(name, arg, false)?;
-        let index = self.graph.constant(Constant::Int(index));
-        if !self.is_single(self.graph.parent(level)) {
-            return self.list_at(&items, level, index, at);
+        let index = self.builder.graph.constant(Constant::Int(index));
+        if !self.builder.is_single(self.builder.graph.parent(level)) {
+            return self.builder.list_at(&items, level, index, at);
         }
-        let found = self.carried(
+        let found = self.builder.carried(
             &items,
             Move::At {
                 index,
@@ -155,6 +159,19 @@ impl Compiler<'_> {
         }
     }
 
+    /// The first record, tuple or vector, or where it is missing the second.
+    pub(super) fn filled_record(
+        &mut self,
+        found: Binding,
+        with: Binding,
+        at: Span,
+    ) -> Result<Binding> {
+        let missing = self.is_missing(&found)?;
+        self.builder.choice(missing, (with, found), at)
+    }
+}
+
+impl Builder<'_> {
     /// All items of each list as one value.
     pub(super) fn reduce(&mut self, reducer: Reducer, value: NodeId, at: Span) -> Result<NodeId> {
         let node = self.graph.node(value);
@@ -242,17 +259,6 @@ impl Compiler<'_> {
                 missing: false,
             }),
         }
-    }
-
-    /// The first record, tuple or vector, or where it is missing the second.
-    pub(super) fn filled_record(
-        &mut self,
-        found: Binding,
-        with: Binding,
-        at: Span,
-    ) -> Result<Binding> {
-        let missing = self.is_missing(&found)?;
-        self.choice(missing, (with, found), at)
     }
 
     /// The first value, or where it is missing the second.

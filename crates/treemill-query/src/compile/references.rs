@@ -5,7 +5,9 @@
 use super::identities::Stored;
 use super::objects::{Move, Object, RecordSource};
 use super::spelling::listed;
-use super::{Binding, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type};
+use super::{
+    Binding, Builder, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type,
+};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map};
 use crate::limits::REFERENCE_TARGETS;
@@ -47,7 +49,7 @@ impl Compiler<'_> {
             if !Stored::of(self).follows(Format::Physlite) {
                 return false;
             }
-            let mut columns = self.schema.columns();
+            let mut columns = self.builder.schema.columns();
             columns.any(|(_, field)| references::physlite::is_own(&field.name))
         });
         match is_physlite {
@@ -67,15 +69,17 @@ impl Compiler<'_> {
         let mut found = Vec::with_capacity(parts.len());
         for part in parts {
             match self.referred(part, name, at)? {
-                Some(target) if self.level_of(&target) == self.level_of(part) => found.push(target),
+                Some(target) if self.builder.level_of(&target) == self.builder.level_of(part) => {
+                    found.push(target)
+                }
                 _ => return Ok(None),
             }
         }
-        let joined = self.joined_bounds(&found, object.base, at)?;
+        let joined = self.builder.joined_bounds(&found, object.base, at)?;
         let moves = object.moves.iter();
-        Ok(Some(
-            moves.fold(joined, |found, how| self.carried(&found, *how)),
-        ))
+        Ok(Some(moves.fold(joined, |found, how| {
+            self.builder.carried(&found, *how)
+        })))
     }
 
     /// The collections that a reference may lead to, with their keys.
@@ -177,7 +181,7 @@ impl Compiler<'_> {
             Indices::Ancestor(ancestry) => {
                 let index = self.mothers(object, ancestry, at)?;
                 let moves = object.moves.iter();
-                moves.fold(index, |index, how| self.carry(index, *how))
+                moves.fold(index, |index, how| self.builder.carry(index, *how))
             }
             Indices::Numbers { member, of } => {
                 return self.identified(bound, (member, of), targets, at);
@@ -185,7 +189,8 @@ impl Compiler<'_> {
             Indices::Reverse(ancestry) => {
                 let index = self.mothers(object, ancestry, at)?;
                 let found = targets.into_iter().next().map(|(target, _)| target);
-                let found = found.map(|target| self.those_that_refer(object, index, target));
+                let found =
+                    found.map(|target| self.builder.those_that_refer(object, index, target));
                 return found
                     .ok_or_else(|| QueryError::at(at, "the reference names no collection"));
             }
@@ -195,22 +200,26 @@ impl Compiler<'_> {
             Some(_) if key.is_some() => key,
             Some(name) => {
                 let key = self.index_in(bound, name, at)?;
-                let level = self.graph.node(index).level;
+                let level = self.builder.graph.node(index).level;
                 // It lies beside the index; of lists in columns without a counter the data tells.
-                Some(match self.graph.node(key).level == level {
+                Some(match self.builder.graph.node(key).level == level {
                     true => key,
-                    false => self.carry(key, Move::Align(level)),
+                    false => self.builder.carry(key, Move::Align(level)),
                 })
             }
         };
         let mut found = None;
         for (target, number) in targets.into_iter().rev() {
-            let is_this = key.map(|key| self.is_key(key, number));
-            let own = is_this.map_or(index, |is_this| self.only(index, is_this));
+            let is_this = key.map(|key| self.builder.is_key(key, number));
+            let own = is_this.map_or(index, |is_this| self.builder.only(index, is_this));
             let level = target.level;
-            let this = self.at_index(Binding::Object(target), level, own, at, at)?;
+            let this = self
+                .builder
+                .at_index(Binding::Object(target), level, own, at, at)?;
             found = Some(match (found, is_this) {
-                (Some(others), Some(is_this)) => self.choice(is_this, (this, others), at)?,
+                (Some(others), Some(is_this)) => {
+                    self.builder.choice(is_this, (this, others), at)?
+                }
                 _ => this,
             });
         }
@@ -220,32 +229,22 @@ impl Compiler<'_> {
     /// A member that holds indices.
     pub(super) fn index_in(&mut self, bound: &Binding, name: &str, at: Span) -> Result<NodeId> {
         match self.member(bound, name, at)? {
-            Binding::Value(id) if matches!(self.type_of(id), Type::Int | Type::UInt) => Ok(id),
+            Binding::Value(id) if matches!(self.builder.type_of(id), Type::Int | Type::UInt) => {
+                Ok(id)
+            }
             other => {
-                let message = format!("{name} is {}, and no index", self.title(&other));
+                let message = format!("{name} is {}, and no index", self.builder.title(&other));
                 Err(QueryError::at(at, message))
             }
         }
     }
 
-    /// Whether it is a key of 32 bits, which files may hold with a sign.
-    fn is_key(&mut self, key: NodeId, number: i64) -> NodeId {
-        let mut is = |number: i64| {
-            let number = self.graph.constant(Constant::Int(number));
-            self.map(Map::CompareInt(Compare::Eq), &[key, number], Type::Bool)
-        };
-        let found = is(number);
-        if i32::try_from(number).is_ok() {
-            return found;
-        }
-        let signed = is(number - (1 << 32));
-        self.either(found, signed)
-    }
-
     /// A column of indices.
     fn index_column(&mut self, name: &str, at: Span) -> Result<NodeId> {
         match self.stored_column(name, at)? {
-            Some(Binding::Value(id)) if matches!(self.type_of(id), Type::Int | Type::UInt) => {
+            Some(Binding::Value(id))
+                if matches!(self.builder.type_of(id), Type::Int | Type::UInt) =>
+            {
                 Ok(id)
             }
             _ => Err(QueryError::at(
@@ -258,41 +257,48 @@ impl Compiler<'_> {
     /// A column with an item for each object; the data tells whether it has as many.
     fn index_beside(&mut self, object: &Object, column: &str, at: Span) -> Result<NodeId> {
         let index = self.index_column(column, at)?;
-        let index = match self.graph.node(index).level == object.base {
+        let index = match self.builder.graph.node(index).level == object.base {
             true => index,
-            false => self.carry(index, Move::Align(object.base)),
+            false => self.builder.carry(index, Move::Align(object.base)),
         };
         let moves = object.moves.iter();
-        Ok(moves.fold(index, |index, how| self.carry(index, *how)))
+        Ok(moves.fold(index, |index, how| self.builder.carry(index, *how)))
     }
 
     /// The numbers, for each object, from one that a member holds to before that of another.
     fn places(&mut self, bound: &Binding, begin: &str, end: &str, at: Span) -> Result<NodeId> {
         let begin = self.index_in(bound, begin, at)?;
         let end = self.index_in(bound, end, at)?;
-        let both = self.together(&[begin, end], at)?;
+        let both = self.builder.together(&[begin, end], at)?;
         let (begin, end) = (both[0], both[1]);
-        let count = self.map(Map::Int(Arithmetic::Sub), &[end, begin], Type::Int);
-        let level = self.graph.add_level(Level {
-            parent: self.graph.node(begin).level,
+        let count = self
+            .builder
+            .map(Map::Int(Arithmetic::Sub), &[end, begin], Type::Int);
+        let level = self.builder.graph.add_level(Level {
+            parent: self.builder.graph.node(begin).level,
             kind: LevelKind::Counted { count },
         });
-        let place = self.graph.add(Node {
+        let place = self.builder.graph.add(Node {
             op: Op::Position,
             inputs: Vec::new(),
             level,
             ty: Type::Int,
             missing: false,
         });
-        let begin = self.moved(Op::Spread, begin, level);
-        Ok(self.map(Map::Int(Arithmetic::Add), &[begin, place], Type::Int))
+        let begin = self.builder.moved(Op::Spread, begin, level);
+        Ok(self
+            .builder
+            .map(Map::Int(Arithmetic::Add), &[begin, place], Type::Int))
     }
 
     /// The items of a column that have these numbers in their event.
     fn index_at(&mut self, column: &str, place: NodeId, at: Span) -> Result<NodeId> {
         let items = self.index_column(column, at)?;
-        let level = self.graph.node(items).level;
-        match self.at_index(Binding::Value(items), level, place, at, at)? {
+        let level = self.builder.graph.node(items).level;
+        match self
+            .builder
+            .at_index(Binding::Value(items), level, place, at, at)?
+        {
             Binding::Value(id) => Ok(id),
             other => Err(self.not_a_value(&other, at)),
         }
@@ -301,11 +307,11 @@ impl Compiler<'_> {
     /// The indices of several members, as a list for each object; a missing object has an empty one.
     fn indices_beside(&mut self, object: &Object, names: &[String], at: Span) -> Result<NodeId> {
         let stored = stored(object);
-        let list = self.graph.add_level(Level {
+        let list = self.builder.graph.add_level(Level {
             parent: object.base,
             kind: LevelKind::Fixed(u32::try_from(names.len()).unwrap_or(u32::MAX)),
         });
-        let place = self.graph.add(Node {
+        let place = self.builder.graph.add(Node {
             op: Op::Position,
             inputs: Vec::new(),
             level: list,
@@ -315,18 +321,21 @@ impl Compiler<'_> {
         let mut found = None;
         for (number, name) in names.iter().enumerate().rev() {
             let index = self.index_in(&stored, name, at)?;
-            let index = self.moved(Op::Spread, index, list);
+            let index = self.builder.moved(Op::Spread, index, list);
             found = Some(match found {
                 None => index,
                 Some(others) => {
-                    let number = self.graph.constant(Constant::Int(number as i64));
+                    let number = self.builder.graph.constant(Constant::Int(number as i64));
                     let is_this = Map::CompareInt(Compare::Eq);
-                    let is_this = self.map(is_this, &[place, number], Type::Bool);
-                    self.select(is_this, index, others, at)?
+                    let is_this = self.builder.map(is_this, &[place, number], Type::Bool);
+                    self.builder.select(is_this, index, others, at)?
                 }
             });
         }
-        let found = found.map(|index| self.list_member(&Binding::Value(index), list, object));
+        let found = found.map(|index| {
+            self.builder
+                .list_member(&Binding::Value(index), list, object)
+        });
         match found {
             Some(Binding::Value(index)) => Ok(index),
             _ => Err(QueryError::at(at, "a reference without indices")),
@@ -341,21 +350,42 @@ impl Compiler<'_> {
             return Ok(mother);
         };
         let kind = self.index_in(&stored, distinct, at)?;
-        if self.graph.node(kind).missing {
+        if self.builder.graph.node(kind).missing {
             let message = format!("{distinct} may be missing, and decides which mothers are meant");
             return Err(QueryError::at(at, message));
         }
-        Ok(self.graph.add(Node {
+        Ok(self.builder.graph.add(Node {
             op: Op::Ancestor,
             inputs: vec![mother, kind],
-            level: self.graph.node(mother).level,
+            level: self.builder.graph.node(mother).level,
             ty: Type::Int,
             missing: false,
         }))
     }
+}
+
+impl Builder<'_> {
+    /// Whether it is a key of 32 bits, which files may hold with a sign.
+    pub(super) fn is_key(&mut self, key: NodeId, number: i64) -> NodeId {
+        let mut is = |number: i64| {
+            let number = self.graph.constant(Constant::Int(number));
+            self.map(Map::CompareInt(Compare::Eq), &[key, number], Type::Bool)
+        };
+        let found = is(number);
+        if i32::try_from(number).is_ok() {
+            return found;
+        }
+        let signed = is(number - (1 << 32));
+        self.either(found, signed)
+    }
 
     /// A list for each object: the items of the target whose index is the object's own.
-    fn those_that_refer(&mut self, object: &Object, index: NodeId, target: Object) -> Binding {
+    pub(super) fn those_that_refer(
+        &mut self,
+        object: &Object,
+        index: NodeId,
+        target: Object,
+    ) -> Binding {
         let of = self.graph.node(index).level;
         let list = self.graph.add_level(Level {
             parent: of,

@@ -4,14 +4,14 @@
 use super::callee::Callee;
 use super::objects::{Object, RecordSource};
 use super::{
-    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
+    Binding, Builder, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
 };
 use crate::error::QueryError;
 use crate::function::{Fixed, Function, Numbers, Output, ParameterType, ResultType, Returned};
 use crate::spec::Span;
 use std::rc::Rc;
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// Brings arguments together: one value, or one list, for each position of the level that is returned. A list is
     /// whole beside each item of another list that is taken item by item.
     pub(super) fn together_with_lists(

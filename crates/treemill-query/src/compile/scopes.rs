@@ -224,7 +224,7 @@ impl Compiler<'_> {
                 }
             }
             Binding::Object(_) | Binding::Sum { .. } | Binding::Scaled { .. } => {
-                let level = self.level_of(&of);
+                let level = self.builder.level_of(&of);
                 Binding::Object(Object {
                     source: Rc::new(RecordSource::Amended {
                         name: name.to_owned(),
@@ -302,7 +302,7 @@ impl Compiler<'_> {
         let found = match defined {
             Some(index) => self.defined(index),
             None => match self.stored_column(name, at)? {
-                None if self.schema.shared.contains_key(name) => {
+                None if self.builder.schema.shared.contains_key(name) => {
                     return Err(self.ambiguous(name, at));
                 }
                 None if or_collection => self.collection(name).map(Binding::Object),
@@ -388,16 +388,17 @@ impl Compiler<'_> {
     /// The collection that a column counts, if it was defined anew as another list.
     fn counted_anew(&mut self, name: &str) -> Option<String> {
         self.scope?;
-        self.counted_by(name).first()?;
+        self.builder.counted_by(name).first()?;
         let lists = self.lists_counted_by(name);
         let anew = lists.iter().filter_map(|list| {
             let (index, define) = self.defines.named(list, self.scope)?;
-            let level = self.level_of(&define.value);
+            let level = self.builder.level_of(&define.value);
             let stored = self.collection(list)?.base;
-            let kind = &self.graph.level(stored).kind;
+            let kind = &self.builder.graph.level(stored).kind;
             let is_counter =
                 matches!(kind, LevelKind::Items { counter: Some(found), .. } if found == name);
-            (is_counter && level != stored && !self.is_single(level)).then_some((index, list))
+            (is_counter && level != stored && !self.builder.is_single(level))
+                .then_some((index, list))
         });
         anew.max().map(|(_, list)| list.clone())
     }
@@ -407,8 +408,8 @@ impl Compiler<'_> {
         if let Some(known) = self.lists_of.get(counter) {
             return Rc::clone(known);
         }
-        let fields = self.counted_by(counter).iter();
-        let fields = fields.filter_map(|place| self.schema.fields.get(*place));
+        let fields = self.builder.counted_by(counter).iter();
+        let fields = fields.filter_map(|place| self.builder.schema.fields.get(*place));
         let names = fields.flat_map(|field| std::iter::once(&field.name).chain(&field.also));
         let lists: BTreeSet<String> = names
             .flat_map(|name| {
@@ -464,10 +465,14 @@ impl Compiler<'_> {
     /// A constant that was defined as a member of a collection: each item has it.
     fn for_each_of(&mut self, found: Binding, value: &Expr) -> Binding {
         match found {
-            Binding::Value(id) if self.graph.as_const(id).is_some() => match self.bind(value) {
-                Ok(Binding::Object(object)) => Binding::Value(self.at_each_of(id, object.level)),
-                _ => Binding::Value(id),
-            },
+            Binding::Value(id) if self.builder.graph.as_const(id).is_some() => {
+                match self.bind(value) {
+                    Ok(Binding::Object(object)) => {
+                        Binding::Value(self.builder.at_each_of(id, object.level))
+                    }
+                    _ => Binding::Value(id),
+                }
+            }
             other => other,
         }
     }
@@ -494,7 +499,7 @@ impl Compiler<'_> {
         }
         // A list beside a collection is its member if both have the same lengths.
         if matches!(bound, Binding::Value(_))
-            && !self.is_single(self.level_of(&bound))
+            && !self.builder.is_single(self.builder.level_of(&bound))
             && let Ok(whole) = self.bind(value)
             && self.is_one_collection(&whole)
             && let Some(name) = path.last()
@@ -516,11 +521,11 @@ impl Compiler<'_> {
         let RecordSource::Columns { prefix, .. } = &*object.source else {
             return true;
         };
-        let members = self.schema.names();
+        let members = self.builder.schema.names();
         let members = members.filter(|(name, _)| rest(name, prefix).is_some());
         let counters: HashSet<Option<&str>> = members
             .filter_map(
-                |(_, place)| match &self.schema.fields.get(place)?.column_type {
+                |(_, place)| match &self.builder.schema.fields.get(place)?.column_type {
                     ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
                         Some(counter.as_deref())
                     }

@@ -1,7 +1,7 @@
 //! Arguments of calls whose values many positions share: a call gets those of the level where they were computed, and
 //! their places. Nothing depends on it but speed and memory.
 
-use super::{Compiler, LevelId, NodeId, Op, Type};
+use super::{Builder, LevelId, NodeId, Op, Type};
 use std::sync::Arc;
 
 /// Arguments, and in how many steps each is found. After all arguments there are the places for each step of each
@@ -11,7 +11,7 @@ pub(super) struct SharedArguments {
     pub steps: Arc<[usize]>,
 }
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// The arguments as they were before they were carried to their level; `None` if all were computed there.
     pub(super) fn shared_arguments(&mut self, arguments: &[NodeId]) -> Option<SharedArguments> {
         let mut inputs = Vec::with_capacity(2 * arguments.len());
@@ -34,7 +34,7 @@ impl Compiler<'_> {
     /// A value before it was repeated for the first time, and the places by which the node's positions find it: for each
     /// time that it is repeated those of the level before. That level's are fewer, and the last level's are the same for
     /// all that was repeated there, so that they need not be put together for each argument.
-    fn source_and_places(&mut self, id: NodeId) -> (NodeId, Vec<NodeId>) {
+    pub(super) fn source_and_places(&mut self, id: NodeId) -> (NodeId, Vec<NodeId>) {
         let mut steps: Vec<(Op, LevelId, bool)> = Vec::new();
         let (mut walk, mut source, mut count) = (id, id, 0);
         loop {

@@ -4,8 +4,8 @@
 use super::objects::Move;
 use super::types::NO_STRINGS;
 use super::{
-    Binding, Compiler, Constant, Level, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result,
-    Type, span,
+    Binding, Builder, Compiler, Constant, Level, LevelId, LevelKind, Node, NodeId, Op, Reducer,
+    Result, Type, span,
 };
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map, Real2, Test};
@@ -22,7 +22,7 @@ impl Compiler<'_> {
 
     fn listed_numbers(&mut self, name: &str, arg: &Expr) -> Result<NodeId> {
         let id = self.listed_values(name, arg)?;
-        match self.type_of(id) {
+        match self.builder.type_of(id) {
             Type::Str => Err(QueryError::at(span(arg), NO_STRINGS)),
             _ => Ok(id),
         }
@@ -37,12 +37,12 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<NodeId> {
         let id = self.listed_numbers(name, arg)?;
-        let x = self.real_of(id);
-        let mean = self.reduce(Reducer::Mean, x, at)?;
-        let both = self.together(&[x, mean], at)?;
-        let off = self.real(Arithmetic::Sub, both[0], both[1]);
-        let square = self.square(off);
-        let variance = self.reduce(Reducer::Mean, square, at)?;
+        let x = self.builder.real_of(id);
+        let mean = self.builder.reduce(Reducer::Mean, x, at)?;
+        let both = self.builder.together(&[x, mean], at)?;
+        let off = self.builder.real(Arithmetic::Sub, both[0], both[1]);
+        let square = self.builder.square(off);
+        let variance = self.builder.reduce(Reducer::Mean, square, at)?;
         let ddof = match ddof {
             None => 0,
             Some(expr) => self.whole_constant("ddof=", expr)?,
@@ -50,19 +50,21 @@ impl Compiler<'_> {
         if ddof == 0 {
             return Ok(variance);
         }
-        let count = self.reduce(Reducer::Count, x, at)?;
-        let count = self.real_of(count);
-        let (less, zero) = (self.number(ddof as f64), self.number(0.0));
-        let left = self.real(Arithmetic::Sub, count, less);
-        let left = self.map(Map::Real2(Real2::Max), &[left, zero], Type::Float);
-        let share = self.real(Arithmetic::Div, count, left);
-        Ok(self.real(Arithmetic::Mul, variance, share))
+        let count = self.builder.reduce(Reducer::Count, x, at)?;
+        let count = self.builder.real_of(count);
+        let (less, zero) = (self.builder.number(ddof as f64), self.builder.number(0.0));
+        let left = self.builder.real(Arithmetic::Sub, count, less);
+        let left = self
+            .builder
+            .map(Map::Real2(Real2::Max), &[left, zero], Type::Float);
+        let share = self.builder.real(Arithmetic::Div, count, left);
+        Ok(self.builder.real(Arithmetic::Mul, variance, share))
     }
 
     /// A constant that is not negative.
     fn whole_constant(&mut self, name: &str, expr: &Expr) -> Result<i64> {
         let id = self.value(expr)?;
-        match self.graph.as_const(id) {
+        match self.builder.graph.as_const(id) {
             Some(Constant::Int(x)) if *x >= 0 => Ok(*x),
             _ => {
                 let message = format!("{name} is a constant integer that is not negative");
@@ -74,69 +76,75 @@ impl Compiler<'_> {
     /// `median(x)`: the middle one, or the mean of the two in the middle. NaN if there is a NaN.
     pub(super) fn median(&mut self, name: &str, arg: &Expr, at: Span) -> Result<NodeId> {
         let id = self.listed_numbers(name, arg)?;
-        let x = self.real_of(id);
-        let level = self.graph.node(x).level;
-        let order = self.ordered(level, x, false);
-        let sorted = self.carry(x, Move::Take(order, 0));
-        let count = self.reduce(Reducer::Count, x, at)?;
-        let (one, two) = (self.integer(1), self.integer(2));
-        let less = self.arithmetic(Arithmetic::Sub, count, one, at)?;
+        let x = self.builder.real_of(id);
+        let level = self.builder.graph.node(x).level;
+        let order = self.builder.ordered(level, x, false);
+        let sorted = self.builder.carry(x, Move::Take(order, 0));
+        let count = self.builder.reduce(Reducer::Count, x, at)?;
+        let (one, two) = (self.builder.integer(1), self.builder.integer(2));
+        let less = self.builder.arithmetic(Arithmetic::Sub, count, one, at)?;
         let mut middle = Vec::with_capacity(2);
         for twice in [less, count] {
             // Of an empty list it is the item -1, which there is not.
-            let place = self.arithmetic(Arithmetic::FloorDiv, twice, two, at)?;
-            middle.push(self.item(sorted, place, None, false));
+            let place = self
+                .builder
+                .arithmetic(Arithmetic::FloorDiv, twice, two, at)?;
+            middle.push(self.builder.item(sorted, place, None, false));
         }
         // Half of each, because their sum may be too large.
-        let half = self.number(0.5);
+        let half = self.builder.number(0.5);
         let halves = middle
             .iter()
-            .map(|id| self.real(Arithmetic::Mul, *id, half));
+            .map(|id| self.builder.real(Arithmetic::Mul, *id, half));
         let halves: Vec<NodeId> = halves.collect();
-        let median = self.real(Arithmetic::Add, halves[0], halves[1]);
-        let is_nan = self.map(Map::Test(Test::IsNan), &[x], Type::Bool);
-        let has_nan = self.reduce(Reducer::Any, is_nan, at)?;
-        let nan = self.number(f64::NAN);
-        self.select(has_nan, nan, median, at)
+        let median = self.builder.real(Arithmetic::Add, halves[0], halves[1]);
+        let is_nan = self.builder.map(Map::Test(Test::IsNan), &[x], Type::Bool);
+        let has_nan = self.builder.reduce(Reducer::Any, is_nan, at)?;
+        let nan = self.builder.number(f64::NAN);
+        self.builder.select(has_nan, nan, median, at)
     }
 
     /// `unique(x)`: the different items, ascending. All NaNs are one, and missing items are left out.
     pub(super) fn different_items(&mut self, name: &str, arg: &Expr, at: Span) -> Result<NodeId> {
         let id = self.listed_values(name, arg)?;
-        let level = self.graph.node(id).level;
-        let order = self.ordered(level, id, false);
-        let sorted = self.carry(id, Move::Take(order, 0));
-        let place = self.position(order);
-        let one = self.integer(1);
-        let before = self.arithmetic(Arithmetic::Sub, place, one, at)?;
-        let (before, list) = self.below(before, self.graph.parent(order), at)?;
-        let before = self.item(sorted, before, Some(list), false);
-        let mut is_new = self.compare(Compare::Ne, sorted, before, at)?;
-        if self.type_of(id) == Type::Float {
-            let mut nan = |x| self.map(Map::Test(Test::IsNan), &[x], Type::Bool);
+        let level = self.builder.graph.node(id).level;
+        let order = self.builder.ordered(level, id, false);
+        let sorted = self.builder.carry(id, Move::Take(order, 0));
+        let place = self.builder.position(order);
+        let one = self.builder.integer(1);
+        let before = self.builder.arithmetic(Arithmetic::Sub, place, one, at)?;
+        let (before, list) = self
+            .builder
+            .below(before, self.builder.graph.parent(order), at)?;
+        let before = self.builder.item(sorted, before, Some(list), false);
+        let mut is_new = self.builder.compare(Compare::Ne, sorted, before, at)?;
+        if self.builder.type_of(id) == Type::Float {
+            let mut nan = |x| self.builder.map(Map::Test(Test::IsNan), &[x], Type::Bool);
             let nans = [nan(sorted), nan(before)];
-            let both = self.both(nans[0], nans[1]);
-            let not_both = self.negated(both);
-            is_new = self.both(is_new, not_both);
+            let both = self.builder.both(nans[0], nans[1]);
+            let not_both = self.builder.negated(both);
+            is_new = self.builder.both(is_new, not_both);
         }
         // The first item has none before it.
-        let yes = self.graph.constant(Constant::Bool(true));
-        let is_new = self.fill_missing(is_new, yes);
+        let yes = self.builder.graph.constant(Constant::Bool(true));
+        let is_new = self.builder.fill_missing(is_new, yes);
         let missing = self.is_missing(&Binding::Value(sorted))?;
-        let is_there = self.negated(missing);
-        let kept = match self.graph.as_const(is_there) {
+        let is_there = self.builder.negated(missing);
+        let kept = match self.builder.graph.as_const(is_there) {
             Some(_) => is_new,
-            None => self.both(is_new, is_there),
+            None => self.builder.both(is_new, is_there),
         };
-        let kept = self.filtered(order, kept);
-        Ok(self.carry(sorted, Move::Take(kept, 0)))
+        let kept = self.builder.filtered(order, kept);
+        Ok(self.builder.carry(sorted, Move::Take(kept, 0)))
     }
 
     /// `cumsum(x)`: the sum of the items up to each one. Missing items add nothing.
     pub(super) fn running_sum(&mut self, name: &str, arg: &Expr) -> Result<NodeId> {
         let id = self.listed_numbers(name, arg)?;
-        let id = self.number_of(id);
-        Ok(self.node(Op::RunningSum, &[id], self.type_of(id)))
+        let id = self.builder.number_of(id);
+        Ok(self
+            .builder
+            .node(Op::RunningSum, &[id], self.builder.type_of(id)))
     }
 
     /// `argsort(X, key=…, reverse=…)`: the numbers of the items, in the order of `sorted`.
@@ -147,10 +155,14 @@ impl Compiler<'_> {
         reverse: Option<&Expr>,
     ) -> Result<Binding> {
         let (_, of, order) = self.order_of("argsort", arg, key, reverse)?;
-        let place = self.position(of);
-        Ok(Binding::Value(self.carry(place, Move::Take(order, 0))))
+        let place = self.builder.position(of);
+        Ok(Binding::Value(
+            self.builder.carry(place, Move::Take(order, 0)),
+        ))
     }
+}
 
+impl Builder<'_> {
     /// The items of a level in the order of a key.
     pub(super) fn ordered(&mut self, of: LevelId, key: NodeId, reverse: bool) -> LevelId {
         let parent = self.graph.parent(of);
@@ -169,7 +181,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn integer(&mut self, x: i64) -> NodeId {
+    pub(super) fn integer(&mut self, x: i64) -> NodeId {
         self.graph.constant(Constant::Int(x))
     }
 }

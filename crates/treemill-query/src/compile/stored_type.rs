@@ -1,9 +1,9 @@
 //! The types that values are stored in, as columns of results: a column's own, or that of arithmetic.
 
-use super::{Compiler, NodeId, Op, Type};
+use super::{Builder, NodeId, Op, Type};
 use crate::schema::DType;
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// The type in which a node's values are kept: a column's own where the values are some of its,
     /// else that of arithmetic. `None`: strings.
     pub(crate) fn stored_type(&self, node: NodeId) -> Option<DType> {

@@ -2,8 +2,8 @@
 //! `digitize` and `take`.
 
 use super::{
-    Binding, Compiler, Constant, EVENT, Level, LevelKind, Lookup, Node, NodeId, Op, Result, Type,
-    span,
+    Binding, Builder, Compiler, Constant, EVENT, Level, LevelKind, Lookup, Node, NodeId, Op,
+    Result, Type, span,
 };
 use crate::error::QueryError;
 use crate::kernel::tables;
@@ -27,6 +27,126 @@ impl Numbers {
 }
 
 impl Compiler<'_> {
+    /// An argument that must be a list of constant numbers.
+    fn table(&mut self, name: &str, arg: &Expr) -> Result<Numbers> {
+        let bound = match arg {
+            Expr::Const {
+                value: Literal::Ints(numbers),
+                ..
+            } => {
+                return Ok(Numbers {
+                    bits: numbers.clone(),
+                    ty: Type::Int,
+                });
+            }
+            _ => self.bind(arg)?,
+        };
+        self.builder.numbers_of(&bound).ok_or_else(|| {
+            let message = format!(
+                "{name}(…) takes a list of constants here: [0, 10, 20], or the name of such a list of \
+                 params="
+            );
+            QueryError::at(span(arg), message)
+        })
+    }
+
+    /// `interp(x, xs, ys)`
+    pub(super) fn interp(&mut self, args: &[Expr]) -> Result<Binding> {
+        let x = self.looked_for("interp", &args[0])?;
+        let (xs, ys) = (
+            self.table("interp", &args[1])?.reals(),
+            self.table("interp", &args[2])?.reals(),
+        );
+        if xs.len() != ys.len() {
+            let message = format!(
+                "interp(…) needs as many values as places, and gets {} places and {} values",
+                xs.len(),
+                ys.len()
+            );
+            return Err(QueryError::at(span(&args[2]), message));
+        }
+        ascending("interp", &xs, true, span(&args[1]))?;
+        let table = xs.into_iter().chain(ys).collect();
+        Ok(Binding::Value(self.builder.in_reals(
+            Lookup::Interp,
+            table,
+            x,
+        )))
+    }
+
+    /// `digitize(x, edges, right=False)`
+    pub(super) fn digitize(&mut self, args: &[Expr], right: Option<&Expr>) -> Result<Binding> {
+        let x = self.looked_for("digitize", &args[0])?;
+        let edges = self.table("digitize", &args[1])?.reals();
+        ascending("digitize", &edges, false, span(&args[1]))?;
+        let right = match right {
+            None => false,
+            Some(expr) => {
+                let id = self.value(expr)?;
+                match self.builder.graph.as_const(id) {
+                    Some(Constant::Bool(right)) => *right,
+                    _ => return Err(QueryError::at(span(expr), "right= is True or False")),
+                }
+            }
+        };
+        Ok(Binding::Value(self.builder.in_reals(
+            Lookup::Digitize { right },
+            edges,
+            x,
+        )))
+    }
+
+    /// `in_ranges(x, [first, last, first, last, …])`
+    pub(super) fn in_ranges(&mut self, args: &[Expr]) -> Result<Binding> {
+        let x = self.looked_up_as_integer(&args[0])?;
+        let ends = self.table("in_ranges", &args[1])?;
+        let edges = half_open(&ends, span(&args[1]))?;
+        let unsigned = self.builder.type_of(x) == Type::UInt;
+        if let Some(constant) = self.builder.graph.as_const(x) {
+            let found = match constant {
+                Constant::Int(x) => tables::inside(*x, &edges, &mut (0, 0)),
+                _ => false, // beyond all signed integers
+            };
+            return Ok(Binding::Value(
+                self.builder.graph.constant(Constant::Bool(found)),
+            ));
+        }
+        let op = Op::Lookup {
+            how: Lookup::InRanges { unsigned },
+            table: edges.into(),
+        };
+        Ok(Binding::Value(self.builder.node(op, &[x], Type::Bool)))
+    }
+
+    fn looked_up_as_integer(&mut self, arg: &Expr) -> Result<NodeId> {
+        let id = self.value(arg)?;
+        match self.builder.type_of(id) {
+            Type::Int | Type::UInt => Ok(id),
+            other => {
+                let message = format!("in_ranges(…) looks for an integer, not {}", other.name());
+                Err(QueryError::at(span(arg), message))
+            }
+        }
+    }
+
+    /// `take(table, index)`
+    pub(super) fn take(&mut self, args: &[Expr]) -> Result<Binding> {
+        let table = self.table("take", &args[0])?;
+        let index = self.value(&args[1])?;
+        self.builder.item_of_constants(table, index, span(&args[1]))
+    }
+
+    fn looked_for(&mut self, name: &str, arg: &Expr) -> Result<NodeId> {
+        let id = self.value(arg)?;
+        if self.builder.type_of(id) == Type::Str {
+            let message = format!("{name}(…) looks for a number, and this is a string");
+            return Err(QueryError::at(span(arg), message));
+        }
+        Ok(self.builder.real_of(id))
+    }
+}
+
+impl Builder<'_> {
     /// The numbers of a tuple of constants, or `None` if it is something else, as a tuple of strings.
     pub(super) fn numbers_of(&self, bound: &Binding) -> Option<Numbers> {
         let Binding::Tuple { items, .. } = bound else {
@@ -90,109 +210,6 @@ impl Compiler<'_> {
         })
     }
 
-    /// An argument that must be a list of constant numbers.
-    fn table(&mut self, name: &str, arg: &Expr) -> Result<Numbers> {
-        let bound = match arg {
-            Expr::Const {
-                value: Literal::Ints(numbers),
-                ..
-            } => {
-                return Ok(Numbers {
-                    bits: numbers.clone(),
-                    ty: Type::Int,
-                });
-            }
-            _ => self.bind(arg)?,
-        };
-        self.numbers_of(&bound).ok_or_else(|| {
-            let message = format!(
-                "{name}(…) takes a list of constants here: [0, 10, 20], or the name of such a list of \
-                 params="
-            );
-            QueryError::at(span(arg), message)
-        })
-    }
-
-    /// `interp(x, xs, ys)`
-    pub(super) fn interp(&mut self, args: &[Expr]) -> Result<Binding> {
-        let x = self.looked_for("interp", &args[0])?;
-        let (xs, ys) = (
-            self.table("interp", &args[1])?.reals(),
-            self.table("interp", &args[2])?.reals(),
-        );
-        if xs.len() != ys.len() {
-            let message = format!(
-                "interp(…) needs as many values as places, and gets {} places and {} values",
-                xs.len(),
-                ys.len()
-            );
-            return Err(QueryError::at(span(&args[2]), message));
-        }
-        ascending("interp", &xs, true, span(&args[1]))?;
-        let table = xs.into_iter().chain(ys).collect();
-        Ok(Binding::Value(self.in_reals(Lookup::Interp, table, x)))
-    }
-
-    /// `digitize(x, edges, right=False)`
-    pub(super) fn digitize(&mut self, args: &[Expr], right: Option<&Expr>) -> Result<Binding> {
-        let x = self.looked_for("digitize", &args[0])?;
-        let edges = self.table("digitize", &args[1])?.reals();
-        ascending("digitize", &edges, false, span(&args[1]))?;
-        let right = match right {
-            None => false,
-            Some(expr) => {
-                let id = self.value(expr)?;
-                match self.graph.as_const(id) {
-                    Some(Constant::Bool(right)) => *right,
-                    _ => return Err(QueryError::at(span(expr), "right= is True or False")),
-                }
-            }
-        };
-        Ok(Binding::Value(self.in_reals(
-            Lookup::Digitize { right },
-            edges,
-            x,
-        )))
-    }
-
-    /// `in_ranges(x, [first, last, first, last, …])`
-    pub(super) fn in_ranges(&mut self, args: &[Expr]) -> Result<Binding> {
-        let x = self.looked_up_as_integer(&args[0])?;
-        let ends = self.table("in_ranges", &args[1])?;
-        let edges = half_open(&ends, span(&args[1]))?;
-        let unsigned = self.type_of(x) == Type::UInt;
-        if let Some(constant) = self.graph.as_const(x) {
-            let found = match constant {
-                Constant::Int(x) => tables::inside(*x, &edges, &mut (0, 0)),
-                _ => false, // beyond all signed integers
-            };
-            return Ok(Binding::Value(self.graph.constant(Constant::Bool(found))));
-        }
-        let op = Op::Lookup {
-            how: Lookup::InRanges { unsigned },
-            table: edges.into(),
-        };
-        Ok(Binding::Value(self.node(op, &[x], Type::Bool)))
-    }
-
-    fn looked_up_as_integer(&mut self, arg: &Expr) -> Result<NodeId> {
-        let id = self.value(arg)?;
-        match self.type_of(id) {
-            Type::Int | Type::UInt => Ok(id),
-            other => {
-                let message = format!("in_ranges(…) looks for an integer, not {}", other.name());
-                Err(QueryError::at(span(arg), message))
-            }
-        }
-    }
-
-    /// `take(table, index)`
-    pub(super) fn take(&mut self, args: &[Expr]) -> Result<Binding> {
-        let table = self.table("take", &args[0])?;
-        let index = self.value(&args[1])?;
-        self.item_of_constants(table, index, span(&args[1]))
-    }
-
     /// `[1, 2, 3][index]`: as of lists, a computed index that is negative or too large has no item.
     pub(super) fn item_of_constants(
         &mut self,
@@ -238,16 +255,7 @@ impl Compiler<'_> {
         })))
     }
 
-    fn looked_for(&mut self, name: &str, arg: &Expr) -> Result<NodeId> {
-        let id = self.value(arg)?;
-        if self.type_of(id) == Type::Str {
-            let message = format!("{name}(…) looks for a number, and this is a string");
-            return Err(QueryError::at(span(arg), message));
-        }
-        Ok(self.real_of(id))
-    }
-
-    fn in_reals(&mut self, how: Lookup, table: Vec<f64>, x: NodeId) -> NodeId {
+    pub(super) fn in_reals(&mut self, how: Lookup, table: Vec<f64>, x: NodeId) -> NodeId {
         let ty = match how {
             Lookup::Interp => Type::Float,
             _ => Type::Int,

@@ -22,22 +22,22 @@ impl Compiler<'_> {
         let Some(Binding::Value(theta)) = self.stored(bound, "theta", at)? else {
             return Ok(None);
         };
-        let (curvature, theta) = (self.real_of(curvature), self.real_of(theta));
-        let both = self.together(&[curvature, theta], at)?;
+        let (curvature, theta) = (self.builder.real_of(curvature), self.builder.real_of(theta));
+        let both = self.builder.together(&[curvature, theta], at)?;
         let (curvature, theta) = (both[0], both[1]);
         Ok(Some(match part {
             Coordinate::Pt => {
-                let sine = self.math(Real1::Sin, theta);
-                let ratio = self.real(Arithmetic::Div, sine, curvature);
-                self.math(Real1::Abs, ratio)
+                let sine = self.builder.math(Real1::Sin, theta);
+                let ratio = self.builder.real(Arithmetic::Div, sine, curvature);
+                self.builder.math(Real1::Abs, ratio)
             }
             _ => {
-                let half = self.number(0.5);
-                let half = self.real(Arithmetic::Mul, theta, half);
-                let tangent = self.math(Real1::Tan, half);
-                let log = self.math(Real1::Log, tangent);
-                let minus = self.number(-1.0);
-                self.real(Arithmetic::Mul, log, minus)
+                let half = self.builder.number(0.5);
+                let half = self.builder.real(Arithmetic::Mul, theta, half);
+                let tangent = self.builder.math(Real1::Tan, half);
+                let log = self.builder.math(Real1::Log, tangent);
+                let minus = self.builder.number(-1.0);
+                self.builder.real(Arithmetic::Mul, log, minus)
             }
         }))
     }

@@ -153,15 +153,17 @@ impl Compiler<'_> {
         };
         let mut ids = [*x, *y];
         for (id, arg) in ids.iter_mut().zip([first, second]) {
-            if self.type_of(*id) == Type::Str {
+            if self.builder.type_of(*id) == Type::Str {
                 return Err(QueryError::at(span(arg), NO_STRINGS));
             }
-            *id = self.real_of(*id);
+            *id = self.builder.real_of(*id);
         }
-        let both = self.together(&ids, at)?;
+        let both = self.builder.together(&ids, at)?;
         let found = match method {
-            "deltaphi" => self.map(Map::Real2(Real2::DeltaPhi), &both, Type::Float),
-            "deltaeta" => self.real(Arithmetic::Sub, both[0], both[1]),
+            "deltaphi" => self
+                .builder
+                .map(Map::Real2(Real2::DeltaPhi), &both, Type::Float),
+            "deltaeta" => self.builder.real(Arithmetic::Sub, both[0], both[1]),
             _ => {
                 let message = format!(
                     "{name}(…) takes two vectors: of numbers write \
@@ -189,14 +191,14 @@ impl Compiler<'_> {
                 ],
                 Difference::Rapidity => [self.rapidity(&a, here)?, self.rapidity(&b, there)?],
             };
-            let both = self.together(&ids, at)?;
+            let both = self.builder.together(&ids, at)?;
             Ok(match of {
-                Difference::Coordinate(Coordinate::Phi) => self.map(
+                Difference::Coordinate(Coordinate::Phi) => self.builder.map(
                     Map::Real2(Real2::DeltaPhi),
                     &[both[0], both[1]],
                     Type::Float,
                 ),
-                _ => self.real(Arithmetic::Sub, both[0], both[1]),
+                _ => self.builder.real(Arithmetic::Sub, both[0], both[1]),
             })
         };
         let node = match name {
@@ -215,7 +217,7 @@ impl Compiler<'_> {
                     true => Root::Plain,
                     false => Root::Sqrt,
                 };
-                self.squares(Shape::Two, root, &[phi, along])
+                self.builder.squares(Shape::Two, root, &[phi, along])
             }
             "deltaangle" => self.angle(&a, &b, [here, there], at)?,
             "dot" => {
@@ -237,7 +239,7 @@ impl Compiler<'_> {
                 };
                 self.products(parts, op, [&a, &b], [here, there], at)?
             }
-            "add" | "subtract" => return self.vector_sum(a, b, name == "subtract", at),
+            "add" | "subtract" => return self.builder.vector_sum(a, b, name == "subtract", at),
             _ => return self.boosted(name, a, b, at),
         };
         Ok(Binding::Value(node))
@@ -258,11 +260,11 @@ impl Compiler<'_> {
                 self.coordinate(a, part, here)?,
                 self.coordinate(b, part, there)?,
             ];
-            let both = self.together(&ids, at)?;
-            let product = self.real(Arithmetic::Mul, both[0], both[1]);
+            let both = self.builder.together(&ids, at)?;
+            let product = self.builder.real(Arithmetic::Mul, both[0], both[1]);
             sum = Some(match sum {
                 None => product,
-                Some(sum) => self.real(op, sum, product),
+                Some(sum) => self.builder.real(op, sum, product),
             });
         }
         sum.ok_or_else(|| QueryError::at(at, "a product of vectors needs components"))
@@ -276,14 +278,18 @@ impl Compiler<'_> {
             self.momentum(a, Root::Sqrt, spans[0])?,
             self.momentum(b, Root::Sqrt, spans[1])?,
         ];
-        let both = self.together(&lengths, at)?;
-        let length = self.real(Arithmetic::Mul, both[0], both[1]);
-        let both = self.together(&[dot, length], at)?;
-        let cosine = self.real(Arithmetic::Div, both[0], both[1]);
-        let (one, minus) = (self.number(1.0), self.number(-1.0));
-        let below = self.map(Map::Real2(Real2::Min), &[cosine, one], Type::Float);
-        let inside = self.map(Map::Real2(Real2::Max), &[below, minus], Type::Float);
-        Ok(self.math(Real1::Acos, inside))
+        let both = self.builder.together(&lengths, at)?;
+        let length = self.builder.real(Arithmetic::Mul, both[0], both[1]);
+        let both = self.builder.together(&[dot, length], at)?;
+        let cosine = self.builder.real(Arithmetic::Div, both[0], both[1]);
+        let (one, minus) = (self.builder.number(1.0), self.builder.number(-1.0));
+        let below = self
+            .builder
+            .map(Map::Real2(Real2::Min), &[cosine, one], Type::Float);
+        let inside = self
+            .builder
+            .map(Map::Real2(Real2::Max), &[below, minus], Type::Float);
+        Ok(self.builder.math(Real1::Acos, inside))
     }
 
     /// `a.nearest(B)`: the element of B at the least distance, for one vector or each of a list. `threshold=`: the most
@@ -313,7 +319,7 @@ impl Compiler<'_> {
         };
         let of_list = {
             let bound = self.bind(value)?;
-            !self.is_single(self.level_of(&bound))
+            !self.builder.is_single(self.builder.level_of(&bound))
         };
         let this = if of_list { name(one) } else { value.clone() };
         let distance = Expr::Call {

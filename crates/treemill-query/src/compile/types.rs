@@ -1,6 +1,6 @@
 //! Conversions between types, and nodes made with constants folded.
 
-use super::{Compiler, Constant, EVENT, Node, NodeId, Op, Result, Type};
+use super::{Builder, Constant, EVENT, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Kernel, Map};
 use crate::schema::DType;
@@ -12,7 +12,7 @@ pub(super) const NO_STRINGS: &str = "this is a string, which can be compared, lo
 /// Integers up to this are exact as f64.
 const EXACT: u64 = 1 << 53;
 
-impl Compiler<'_> {
+impl Builder<'_> {
     /// An elementwise node. Its inputs are at one level or constant.
     pub(super) fn map(&mut self, op: Map, inputs: &[NodeId], ty: Type) -> NodeId {
         let constants: Option<Vec<Constant>> = inputs
@@ -41,7 +41,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn level_of_inputs(&self, inputs: &[NodeId]) -> super::LevelId {
+    pub(super) fn level_of_inputs(&self, inputs: &[NodeId]) -> super::LevelId {
         inputs
             .iter()
             .filter(|id| self.graph.as_const(**id).is_none())

@@ -32,7 +32,7 @@ impl Compiler<'_> {
         let of_it = known.iter().filter(|known| singular(known) == one);
         let mut suggestions: Vec<String> = of_it.map(|known| (*known).to_owned()).collect();
         if suggestions.is_empty() {
-            let stored = self.schema.names().map(|(name, _)| name);
+            let stored = self.builder.schema.names().map(|(name, _)| name);
             suggestions = near(name, known.into_iter().chain(stored));
         }
         QueryError::no_column(at, name).suggest(suggestions)
@@ -40,7 +40,7 @@ impl Compiler<'_> {
 
     /// What is said of a name that several columns share.
     pub(super) fn ambiguous(&self, name: &str, at: Span) -> QueryError {
-        let sharing = self.schema.shared.get(name).into_iter().flatten();
+        let sharing = self.builder.schema.shared.get(name).into_iter().flatten();
         let names: Vec<String> = sharing.map(|name| quoted(name)).collect();
         let message = format!(
             "{name} is ambiguous, because several branches are called so: write {}",
@@ -51,7 +51,7 @@ impl Compiler<'_> {
 
     /// The names of collections and records that columns are members of.
     fn collections(&self) -> impl Iterator<Item = &str> {
-        self.schema.names().filter_map(|(name, _)| {
+        self.builder.schema.names().filter_map(|(name, _)| {
             let own = physlite::collection(name);
             let first = || name.split_once(['_', '.']).map(|(first, _)| first);
             own.or_else(first).filter(|name| !name.is_empty())
@@ -74,13 +74,13 @@ impl Compiler<'_> {
     }
 
     pub(super) fn no_member(&mut self, bound: &Binding, name: &str, at: Span) -> QueryError {
-        let title = self.title(bound);
+        let title = self.builder.title(bound);
         if let Binding::Object(object) = bound
             && let RecordSource::Joined(parts) = &*object.source
         {
             for part in parts {
                 if self.member(part, name, at).is_err() {
-                    let part = self.title(part);
+                    let part = self.builder.title(part);
                     let message =
                         format!("{title} has no {name}, for {part} has none; it has what all have");
                     return QueryError::at(at, message);
