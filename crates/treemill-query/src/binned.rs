@@ -35,7 +35,7 @@ impl Binned {
         for fill in fills {
             let axis = Axis::new(&fill.axis)?;
             let node = compiler.expression(&fill.expr, scope)?;
-            suits(&axis, compiler.builder.graph.node(node).ty, &fill.expr)?;
+            suits(&axis, compiler.names.nodes.graph.node(node).ty, &fill.expr)?;
             axes.push(axis);
             nodes.push(node);
         }
@@ -47,10 +47,14 @@ impl Binned {
             .last()
             .copied()
             .or(fills.last().map(|fill| &fill.expr));
-        let mut values = compiler.builder.together(&nodes, (0, 0)).map_err(|error| {
-            let message = format!("a histogram's values do not match: {error}");
-            last.map_or_else(|| QueryError::new(&message), |expr| whole(expr, &message))
-        })?;
+        let mut values = compiler
+            .names
+            .nodes
+            .together(&nodes, (0, 0))
+            .map_err(|error| {
+                let message = format!("a histogram's values do not match: {error}");
+                last.map_or_else(|| QueryError::new(&message), |expr| whole(expr, &message))
+            })?;
         let others = values.split_off(fills.len());
         let shared = None;
         Ok((
@@ -87,7 +91,7 @@ pub(crate) fn number(
     scope: Option<usize>,
 ) -> Result<(NodeId, Type), QueryError> {
     let node = compiler.expression(expr, scope)?;
-    let ty = compiler.builder.graph.node(node).ty;
+    let ty = compiler.names.nodes.graph.node(node).ty;
     if ty == Type::Str {
         let message = "this needs numbers, and they are strings: \
             hist(…, bins=hist.axis.StrCategory([], growth=True)) counts each of them";

@@ -90,7 +90,7 @@ impl CompiledBooking {
             Wanted::Count => Self::Count,
             Wanted::Weights { expr } => {
                 let (node, _) = number(expr, compiler, scope)?;
-                if compiler.builder.graph.node(node).level != EVENT {
+                if compiler.names.nodes.graph.node(node).level != EVENT {
                     return Err(whole(expr, "entries are weighted by one number per event"));
                 }
                 Self::Weights(node)
@@ -114,9 +114,13 @@ impl CompiledBooking {
                 let mut nodes = vec![number(expr, compiler, scope)?.0];
                 if let Some(weight) = weight {
                     nodes.push(number(weight, compiler, scope)?.0);
-                    nodes = compiler.builder.together(&nodes, (0, 0)).map_err(|error| {
-                        whole(weight, &format!("the weight does not match: {error}"))
-                    })?;
+                    nodes = compiler
+                        .names
+                        .nodes
+                        .together(&nodes, (0, 0))
+                        .map_err(|error| {
+                            whole(weight, &format!("the weight does not match: {error}"))
+                        })?;
                 }
                 Self::Moments(nodes[0], nodes.get(1).copied())
             }
@@ -132,7 +136,7 @@ impl CompiledBooking {
                         .where_present(value, with)
                         .map_err(|error| whole(other, &error.message))?;
                 }
-                let (ty, limit) = (compiler.builder.graph.node(value).ty, *limit);
+                let (ty, limit) = (compiler.names.nodes.graph.node(value).ty, *limit);
                 Self::Unique { value, ty, limit }
             }
             Wanted::Quantiles {

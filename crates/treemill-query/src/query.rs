@@ -159,7 +159,7 @@ impl Query {
                 Action::Filter { expr, .. } => {
                     let mask = compiler.condition(expr, scope).map_err(varied)?;
                     let mut place = cut;
-                    for mask in compiler.builder.conjuncts(mask) {
+                    for mask in compiler.names.nodes.conjuncts(mask) {
                         place = *known.entry((place, mask)).or_insert_with(|| {
                             cuts.push(Cut::new(place, mask));
                             cuts.len()
@@ -204,7 +204,7 @@ impl Query {
         for (cut, _) in &bookings {
             booked[*cut] = true;
         }
-        let numbers = nested(&mut cuts, &booked, &compiler.builder.graph);
+        let numbers = nested(&mut cuts, &booked, &compiler.names.nodes.graph);
         for (cut, _) in &mut bookings {
             *cut = numbers[*cut];
         }

@@ -32,8 +32,8 @@ impl RowColumn {
             true => compiler.found(&column.expr, scope)?,
             false => compiler.expression(&column.expr, scope)?,
         };
-        let stored = compiler.builder.stored_type(node);
-        let graph = &compiler.builder.graph;
+        let stored = compiler.names.nodes.stored_type(node);
+        let graph = &compiler.names.nodes.graph;
         let mut levels = Vec::new();
         let mut walk = graph.node(node).level;
         while walk != EVENT {

@@ -2,55 +2,55 @@
 //! pseudorapidity if that is stored, which has a direction without transverse momentum, too.
 
 use super::vectors::Coordinate;
-use super::{Binding, Builder, Compiler, NodeId, Result, Type};
+use super::{Binding, Builder, NodeId, Resolver, Result, Type};
 use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::Span;
 use std::f64::consts::PI;
 
-impl Compiler<'_> {
+impl Resolver<'_> {
     pub(super) fn theta(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
         let Some(eta) = self.given(bound, Coordinate::Eta, at)? else {
             let cosine = self.cosine_of_theta(bound, at)?;
-            return Ok(self.builder.math(Real1::Acos, cosine));
+            return Ok(self.nodes.math(Real1::Acos, cosine));
         };
-        let turned = self.builder.map(Map::Negate, &[eta], Type::Float);
-        let power = self.builder.math(Real1::Exp, turned);
-        let half = self.builder.math(Real1::Atan, power);
-        let two = self.builder.number(2.0);
-        Ok(self.builder.real(Arithmetic::Mul, two, half))
+        let turned = self.nodes.map(Map::Negate, &[eta], Type::Float);
+        let power = self.nodes.math(Real1::Exp, turned);
+        let half = self.nodes.math(Real1::Atan, power);
+        let two = self.nodes.number(2.0);
+        Ok(self.nodes.real(Arithmetic::Mul, two, half))
     }
 
     pub(super) fn cosine_of_theta(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
         if let Some(eta) = self.given(bound, Coordinate::Eta, at)? {
-            return Ok(self.builder.math(Real1::Tanh, eta));
+            return Ok(self.nodes.math(Real1::Tanh, eta));
         }
         let z = self.coordinate(bound, Coordinate::Pz, at)?;
         let p = self.momentum(bound, Root::Sqrt, at)?;
-        let ratio = self.builder.real(Arithmetic::Div, z, p);
-        Ok(self.builder.unless_nan(ratio, 1.0))
+        let ratio = self.nodes.real(Arithmetic::Div, z, p);
+        Ok(self.nodes.unless_nan(ratio, 1.0))
     }
 
     pub(super) fn cotangent_of_theta(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
         if let Some(eta) = self.given(bound, Coordinate::Eta, at)? {
-            return Ok(self.builder.math(Real1::Sinh, eta));
+            return Ok(self.nodes.math(Real1::Sinh, eta));
         }
         let z = self.coordinate(bound, Coordinate::Pz, at)?;
         let pt = self.coordinate(bound, Coordinate::Pt, at)?;
-        let ratio = self.builder.real(Arithmetic::Div, z, pt);
-        Ok(self.builder.unless_nan(ratio, f64::INFINITY))
+        let ratio = self.nodes.real(Arithmetic::Div, z, pt);
+        Ok(self.nodes.unless_nan(ratio, f64::INFINITY))
     }
 
     /// The energy times the sine of theta.
     pub(super) fn transverse_energy(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
         let e = self.coordinate(bound, Coordinate::Energy, at)?;
         if let Some(eta) = self.given(bound, Coordinate::Eta, at)? {
-            let cosh = self.builder.math(Real1::Cosh, eta);
-            return Ok(self.builder.real(Arithmetic::Div, e, cosh));
+            let cosh = self.nodes.math(Real1::Cosh, eta);
+            return Ok(self.nodes.real(Arithmetic::Div, e, cosh));
         }
         let pt = self.coordinate(bound, Coordinate::Pt, at)?;
         let p = self.momentum(bound, Root::Sqrt, at)?;
-        let sine = self.builder.real(Arithmetic::Div, pt, p);
-        Ok(self.builder.real(Arithmetic::Mul, e, sine))
+        let sine = self.nodes.real(Arithmetic::Div, pt, p);
+        Ok(self.nodes.real(Arithmetic::Mul, e, sine))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::objects::{Object, RecordSource};
 use super::vectors::Coordinate;
-use super::{Binding, Builder, Compiler, NodeId, Result, Type, span};
+use super::{Binding, Builder, Compiler, NodeId, Resolver, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::{Expr, Span};
@@ -56,21 +56,31 @@ impl Compiler<'_> {
         };
         let vector = self.bind(value)?;
         let id = self.value(number)?;
-        if self.builder.type_of(id) == Type::Str {
+        if self.names.nodes.type_of(id) == Type::Str {
             let message = format!("a.{name}(…) takes a number, and this is a string");
             return Err(QueryError::at(span(number), message));
         }
-        let number = self.builder.real_of(id);
+        let number = self.names.nodes.real_of(id);
         match turn {
-            Turn::Rotate(Coordinate::Pz) => self.rotated_about_beam(&vector, number, at),
-            Turn::Rotate(axis) => self.rotated(&vector, *axis, number, at),
-            Turn::Boost(axis) => self.boosted_along(&vector, *axis, word == "gamma", number, at),
+            Turn::Rotate(Coordinate::Pz) => self.names.rotated_about_beam(&vector, number, at),
+            Turn::Rotate(axis) => self.names.rotated(&vector, *axis, number, at),
+            Turn::Boost(axis) => {
+                self.names
+                    .boosted_along(&vector, *axis, word == "gamma", number, at)
+            }
         }
         .map(Some)
     }
+}
 
+impl Resolver<'_> {
     /// Only the azimuth changes; all else stays as it is stored.
-    fn rotated_about_beam(&mut self, vector: &Binding, angle: NodeId, at: Span) -> Result<Binding> {
+    pub(super) fn rotated_about_beam(
+        &mut self,
+        vector: &Binding,
+        angle: NodeId,
+        at: Span,
+    ) -> Result<Binding> {
         let mut parts = Vec::new();
         let polar = (
             self.given(vector, Coordinate::Pt, at)?,
@@ -89,7 +99,7 @@ impl Compiler<'_> {
                 self.coordinate(vector, Coordinate::Px, at)?,
                 self.coordinate(vector, Coordinate::Py, at)?,
             );
-            return self.builder.turned_plane(
+            return self.nodes.turned_plane(
                 parts,
                 [(Coordinate::Px, x), (Coordinate::Py, y)],
                 angle,
@@ -97,19 +107,19 @@ impl Compiler<'_> {
             );
         };
         parts.extend([(Coordinate::Pt, pt), (Coordinate::Phi, phi)]);
-        let (mut parts, angle) = self.builder.with_number(parts, angle, at)?;
+        let (mut parts, angle) = self.nodes.with_number(parts, angle, at)?;
         for (part, id) in &mut parts {
             if *part == Coordinate::Phi {
-                let back = self.builder.map(Map::Negate, &[angle], Type::Float);
+                let back = self.nodes.map(Map::Negate, &[angle], Type::Float);
                 *id = self
-                    .builder
+                    .nodes
                     .map(Map::Real2(Real2::DeltaPhi), &[*id, back], Type::Float);
             }
         }
-        Ok(self.builder.made_of(parts))
+        Ok(self.nodes.made_of(parts))
     }
 
-    fn rotated(
+    pub(super) fn rotated(
         &mut self,
         vector: &Binding,
         axis: Coordinate,
@@ -126,10 +136,10 @@ impl Compiler<'_> {
             (plane[0], self.coordinate(vector, plane[0], at)?),
             (plane[1], self.coordinate(vector, plane[1], at)?),
         ];
-        self.builder.turned_plane(others, plane, angle, at)
+        self.nodes.turned_plane(others, plane, angle, at)
     }
 
-    fn boosted_along(
+    pub(super) fn boosted_along(
         &mut self,
         vector: &Binding,
         axis: Coordinate,
@@ -138,38 +148,38 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let (parts, number) = self.cartesian_beside(vector, number, at)?;
-        let one = self.builder.number(1.0);
-        let square = self.builder.square(number);
+        let one = self.nodes.number(1.0);
+        let square = self.nodes.square(number);
         let (gamma, product) = if is_gamma {
-            let rest = self.builder.real(Arithmetic::Sub, square, one);
-            let size = self.builder.root(rest);
-            let signed =
-                self.builder
-                    .map(Map::Real2(Real2::CopySign), &[size, number], Type::Float);
-            (self.builder.math(Real1::Abs, number), signed)
+            let rest = self.nodes.real(Arithmetic::Sub, square, one);
+            let size = self.nodes.root(rest);
+            let signed = self
+                .nodes
+                .map(Map::Real2(Real2::CopySign), &[size, number], Type::Float);
+            (self.nodes.math(Real1::Abs, number), signed)
         } else {
-            let rest = self.builder.real(Arithmetic::Sub, one, square);
-            let root = self.builder.root(rest);
-            let gamma = self.builder.real(Arithmetic::Div, one, root);
-            (gamma, self.builder.real(Arithmetic::Mul, number, gamma))
+            let rest = self.nodes.real(Arithmetic::Sub, one, square);
+            let root = self.nodes.root(rest);
+            let gamma = self.nodes.real(Arithmetic::Div, one, root);
+            (gamma, self.nodes.real(Arithmetic::Mul, number, gamma))
         };
         let energy = parts[3].1;
         let mut found = parts.clone();
         for (part, id) in &mut found {
             if *part == axis {
-                let a = self.builder.real(Arithmetic::Mul, gamma, *id);
-                let b = self.builder.real(Arithmetic::Mul, product, energy);
+                let a = self.nodes.real(Arithmetic::Mul, gamma, *id);
+                let b = self.nodes.real(Arithmetic::Mul, product, energy);
                 let (c, d) = (
-                    self.builder.real(Arithmetic::Mul, product, *id),
-                    self.builder.real(Arithmetic::Mul, gamma, energy),
+                    self.nodes.real(Arithmetic::Mul, product, *id),
+                    self.nodes.real(Arithmetic::Mul, gamma, energy),
                 );
-                *id = self.builder.real(Arithmetic::Add, a, b);
-                let energy = self.builder.real(Arithmetic::Add, c, d);
+                *id = self.nodes.real(Arithmetic::Add, a, b);
+                let energy = self.nodes.real(Arithmetic::Add, c, d);
                 found[3].1 = energy;
                 break;
             }
         }
-        Ok(self.builder.made_of(found))
+        Ok(self.nodes.made_of(found))
     }
 
     /// `a.boost(b)` and its kin: `b` is a momentum with energy, or a velocity.
@@ -198,62 +208,66 @@ impl Compiler<'_> {
             ids.push(self.coordinate(&b, Coordinate::Energy, at)?);
             ids.push(self.coordinate(&b, Coordinate::Mass, at)?);
         }
-        let mut ids = self.builder.together(&ids, at)?;
+        let mut ids = self.nodes.together(&ids, at)?;
         let by = ids.split_off(4);
-        let one = self.builder.number(1.0);
+        let one = self.nodes.number(1.0);
         // What goes with each component of the velocity: gamma times it.
         let (gamma, speeds): (NodeId, Vec<NodeId>) = if let &[x, y, z, energy, mass] = by.as_slice()
         {
             // Faster than light there is no Lorentz factor. A mass below zero stands for that.
-            let (zero, none) = (self.builder.number(0.0), self.builder.number(f64::NAN));
-            let is_faster = self.builder.compare(Compare::Lt, mass, zero, at)?;
-            let mass = self.builder.select(is_faster, none, mass, at)?;
-            let gamma = self.builder.real(Arithmetic::Div, energy, mass);
-            let speeds = [x, y, z].map(|p| self.builder.real(Arithmetic::Div, p, mass));
+            let (zero, none) = (self.nodes.number(0.0), self.nodes.number(f64::NAN));
+            let is_faster = self.nodes.compare(Compare::Lt, mass, zero, at)?;
+            let mass = self.nodes.select(is_faster, none, mass, at)?;
+            let gamma = self.nodes.real(Arithmetic::Div, energy, mass);
+            let speeds = [x, y, z].map(|p| self.nodes.real(Arithmetic::Div, p, mass));
             (gamma, speeds.to_vec())
         } else {
-            let square = self.builder.sum_of_squares(&by, Root::Plain);
-            let rest = self.builder.real(Arithmetic::Sub, one, square);
-            let root = self.builder.root(rest);
-            let gamma = self.builder.real(Arithmetic::Div, one, root);
+            let square = self.nodes.sum_of_squares(&by, Root::Plain);
+            let rest = self.nodes.real(Arithmetic::Sub, one, square);
+            let root = self.nodes.root(rest);
+            let gamma = self.nodes.real(Arithmetic::Div, one, root);
             let speeds = by
                 .iter()
-                .map(|v| self.builder.real(Arithmetic::Mul, gamma, *v));
+                .map(|v| self.nodes.real(Arithmetic::Mul, gamma, *v));
             (gamma, speeds.collect())
         };
         let speeds: Vec<NodeId> = match to_rest {
             true => (speeds.iter())
-                .map(|v| self.builder.map(Map::Negate, &[*v], Type::Float))
+                .map(|v| self.nodes.map(Map::Negate, &[*v], Type::Float))
                 .collect(),
             false => speeds,
         };
         let mut dot: Option<NodeId> = None;
         for (speed, p) in speeds.iter().zip(&ids) {
-            let product = self.builder.real(Arithmetic::Mul, *speed, *p);
+            let product = self.nodes.real(Arithmetic::Mul, *speed, *p);
             dot = Some(match dot {
                 None => product,
-                Some(sum) => self.builder.real(Arithmetic::Add, sum, product),
+                Some(sum) => self.nodes.real(Arithmetic::Add, sum, product),
             });
         }
         let dot = dot.ok_or_else(|| QueryError::at(at, "a velocity has components"))?;
-        let above = self.builder.real(Arithmetic::Add, gamma, one);
-        let share = self.builder.real(Arithmetic::Div, dot, above);
-        let along = self.builder.real(Arithmetic::Add, share, ids[3]);
+        let above = self.nodes.real(Arithmetic::Add, gamma, one);
+        let share = self.nodes.real(Arithmetic::Div, dot, above);
+        let along = self.nodes.real(Arithmetic::Add, share, ids[3]);
         let mut found = Vec::with_capacity(4);
         for ((part, speed), p) in MOMENTUM.into_iter().zip(&speeds).zip(&ids) {
-            let more = self.builder.real(Arithmetic::Mul, *speed, along);
-            found.push((part, self.builder.real(Arithmetic::Add, *p, more)));
+            let more = self.nodes.real(Arithmetic::Mul, *speed, along);
+            found.push((part, self.nodes.real(Arithmetic::Add, *p, more)));
         }
-        let energy = self.builder.real(Arithmetic::Mul, gamma, ids[3]);
+        let energy = self.nodes.real(Arithmetic::Mul, gamma, ids[3]);
         found.push((
             Coordinate::Energy,
-            self.builder.real(Arithmetic::Add, energy, dot),
+            self.nodes.real(Arithmetic::Add, energy, dot),
         ));
-        Ok(self.builder.made_of(found))
+        Ok(self.nodes.made_of(found))
     }
 
     /// Mass or energy, whichever the vector has, or can tell.
-    fn time_of(&mut self, vector: &Binding, at: Span) -> Result<Option<(Coordinate, NodeId)>> {
+    pub(super) fn time_of(
+        &mut self,
+        vector: &Binding,
+        at: Span,
+    ) -> Result<Option<(Coordinate, NodeId)>> {
         if let Some(mass) = self.given(vector, Coordinate::Mass, at)? {
             return Ok(Some((Coordinate::Mass, mass)));
         }
@@ -261,7 +275,7 @@ impl Compiler<'_> {
         Ok(energy.map(|energy| (Coordinate::Energy, energy)))
     }
 
-    fn cartesian_beside(
+    pub(super) fn cartesian_beside(
         &mut self,
         vector: &Binding,
         number: NodeId,
@@ -271,7 +285,7 @@ impl Compiler<'_> {
         for part in MOMENTUM.into_iter().chain([Coordinate::Energy]) {
             parts.push((part, self.coordinate(vector, part, at)?));
         }
-        self.builder.with_number(parts, number, at)
+        self.nodes.with_number(parts, number, at)
     }
 }
 

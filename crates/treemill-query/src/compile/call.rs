@@ -34,7 +34,7 @@ impl Compiler<'_> {
             return Err(QueryError::at(span(function), message));
         }
         let builtin = builtins::find(name);
-        if let Some(named) = self.given_function(name) {
+        if let Some(named) = self.names.given_function(name) {
             if builtin.is_some() {
                 let message = format!(
                     "{name}(…) is a function of the language, and one of yours, too: give yours another name"
@@ -115,7 +115,7 @@ impl Compiler<'_> {
             FunctionKind::Variance { is_root } => {
                 let variance = self.variance(name, first, keyword("ddof"), at)?;
                 return Ok(Binding::Value(match is_root {
-                    true => self.builder.root(variance),
+                    true => self.names.nodes.root(variance),
                     false => variance,
                 }));
             }
@@ -136,16 +136,17 @@ impl Compiler<'_> {
             FunctionKind::Sorted => return self.sorted(first, key, keyword("reverse")),
             FunctionKind::Where => {
                 let condition = self.value(first)?;
-                let condition = self.builder.truth(condition, span(first))?;
+                let condition = self.names.nodes.truth(condition, span(first))?;
                 let sides = (self.bind(&args[1])?, self.bind(&args[2])?);
-                return self.builder.choice(condition, sides, at);
+                return self.names.nodes.choice(condition, sides, at);
             }
             FunctionKind::FillMissing => {
                 let (found, with) = (self.bind(first)?, self.bind(&args[1])?);
                 return match (&found, &with) {
                     (Binding::Value(a), Binding::Value(b)) => {
-                        let ids = self.builder.together(&[*a, *b], at)?;
-                        self.builder
+                        let ids = self.names.nodes.together(&[*a, *b], at)?;
+                        self.names
+                            .nodes
                             .apply_to_numbers(function.kind, &ids, at)
                             .map(Binding::Value)
                     }
@@ -155,8 +156,8 @@ impl Compiler<'_> {
             FunctionKind::IsMissing => {
                 let bound = self.bind(first)?;
                 let missing = self.is_missing(&bound)?;
-                let level = self.builder.level_of(&bound);
-                return Ok(Binding::Value(self.builder.at_each_of(missing, level)));
+                let level = self.names.nodes.level_of(&bound);
+                return Ok(Binding::Value(self.names.nodes.at_each_of(missing, level)));
             }
             _ => (),
         }
@@ -168,22 +169,23 @@ impl Compiler<'_> {
         for arg in args {
             ids.push(self.value(arg)?);
         }
-        let ids = self.builder.together(&ids, at)?;
-        self.builder
+        let ids = self.names.nodes.together(&ids, at)?;
+        self.names
+            .nodes
             .apply_to_numbers(function.kind, &ids, at)
             .map(Binding::Value)
     }
 
     /// The first value, missing where the second value is missing.
     pub(crate) fn where_present(&mut self, value: NodeId, with: NodeId) -> Result<NodeId> {
-        let both = self.builder.together(&[value, with], (0, 0))?;
-        let level = self.builder.graph.node(both[1]).level;
+        let both = self.names.nodes.together(&[value, with], (0, 0))?;
+        let level = self.names.nodes.graph.node(both[1]).level;
         let missing = self.is_missing(&Binding::Value(both[1]))?;
-        let missing = self.builder.at_each_of(missing, level);
-        let present = self.builder.negated(missing);
-        Ok(match self.builder.graph.as_const(present) {
+        let missing = self.names.nodes.at_each_of(missing, level);
+        let present = self.names.nodes.negated(missing);
+        Ok(match self.names.nodes.graph.as_const(present) {
             Some(_) => both[0],
-            None => self.builder.only(both[0], present),
+            None => self.names.nodes.only(both[0], present),
         })
     }
 
@@ -192,18 +194,18 @@ impl Compiler<'_> {
         let id = match bound {
             Binding::Value(id) => *id,
             Binding::Object(object) => {
-                let mut row = self.builder.row(object.base);
+                let mut row = self.names.nodes.row(object.base);
                 if let RecordSource::Amended { of, .. } = &*object.source {
                     let is_missing = self.is_missing(of)?;
-                    if self.builder.graph.as_const(is_missing).is_none() {
-                        let is_there = self.builder.map(Map::Not, &[is_missing], Type::Bool);
-                        row = self.builder.only(row, is_there);
+                    if self.names.nodes.graph.as_const(is_missing).is_none() {
+                        let is_there = self.names.nodes.map(Map::Not, &[is_missing], Type::Bool);
+                        row = self.names.nodes.only(row, is_there);
                     }
                 }
                 object
                     .moves
                     .iter()
-                    .fold(row, |node, how| self.builder.carry(node, *how))
+                    .fold(row, |node, how| self.names.nodes.carry(node, *how))
             }
             Binding::Tuple { items, .. } => match items.first() {
                 Some(first) => return self.is_missing(first),
@@ -212,30 +214,30 @@ impl Compiler<'_> {
             Binding::Sum { terms, .. } => {
                 let terms = terms.clone();
                 let (a, b) = (self.is_missing(&terms.0)?, self.is_missing(&terms.1)?);
-                let both = self.builder.together(&[a, b], (0, 0))?;
-                return Ok(self.builder.either(both[0], both[1]));
+                let both = self.names.nodes.together(&[a, b], (0, 0))?;
+                return Ok(self.names.nodes.either(both[0], both[1]));
             }
             Binding::Scaled { vector, .. } => {
                 let vector = vector.clone();
                 return self.is_missing(&vector);
             }
-            Binding::Provided(_) => return Err(self.not_a_value(bound, (0, 0))),
+            Binding::Provided(_) => return Err(self.names.not_a_value(bound, (0, 0))),
             Binding::Choice {
                 condition, sides, ..
             } => {
                 let (condition, sides) = (*condition, sides.clone());
                 let a = self.is_missing(&sides.0)?;
                 let b = self.is_missing(&sides.1)?;
-                let chosen = self.builder.select(condition, a, b, (0, 0))?;
+                let chosen = self.names.nodes.select(condition, a, b, (0, 0))?;
                 let unknown = self.is_missing(&Binding::Value(condition))?;
-                let both = self.builder.together(&[chosen, unknown], (0, 0))?;
-                let chosen = self.builder.passed(both[0]);
-                return Ok(self.builder.either(chosen, both[1]));
+                let both = self.names.nodes.together(&[chosen, unknown], (0, 0))?;
+                let chosen = self.names.nodes.passed(both[0]);
+                return Ok(self.names.nodes.either(chosen, both[1]));
             }
         };
-        let node = self.builder.graph.node(id);
+        let node = self.names.nodes.graph.node(id);
         if !node.missing {
-            return Ok(self.builder.graph.constant(Constant::Bool(false)));
+            return Ok(self.names.nodes.graph.constant(Constant::Bool(false)));
         }
         let node = Node {
             op: Op::IsMissing,
@@ -244,7 +246,7 @@ impl Compiler<'_> {
             ty: Type::Bool,
             missing: false,
         };
-        Ok(self.builder.graph.add(node))
+        Ok(self.names.nodes.graph.add(node))
     }
 }
 

@@ -31,7 +31,7 @@ impl Compiler<'_> {
                     let found = if op == "in" {
                         found
                     } else {
-                        self.builder.negated(found)
+                        self.names.nodes.negated(found)
                     };
                     (left, found)
                 }
@@ -39,14 +39,14 @@ impl Compiler<'_> {
                     let op = operator(op)
                         .ok_or_else(|| QueryError::at(at, format!("there is no operator {op}")))?;
                     let right = self.value(right)?;
-                    (right, self.builder.compare(op, left, right, place)?)
+                    (right, self.names.nodes.compare(op, left, right, place)?)
                 }
             };
             result = Some(match result {
                 None => holds,
                 Some(before) => {
-                    let both = self.builder.together(&[before, holds], at)?;
-                    self.builder.both(both[0], both[1])
+                    let both = self.names.nodes.together(&[before, holds], at)?;
+                    self.names.nodes.both(both[0], both[1])
                 }
             });
             left = next;
@@ -71,7 +71,7 @@ impl Compiler<'_> {
             };
             for item in items {
                 match item {
-                    Binding::Value(id) if self.builder.graph.as_const(id).is_some() => {
+                    Binding::Value(id) if self.names.nodes.graph.as_const(id).is_some() => {
                         members.push(id)
                     }
                     _ => return self.member_of_list(left, right, at),
@@ -79,7 +79,7 @@ impl Compiler<'_> {
             }
         }
         if members.len() > COMPARED_INTEGERS
-            && let Some(found) = self.builder.search(left, &members)
+            && let Some(found) = self.names.nodes.search(left, &members)
         {
             return Ok(found);
         }
@@ -90,43 +90,48 @@ impl Compiler<'_> {
         let mut result: Option<NodeId> = None;
         for member in members {
             let equal = self
-                .builder
+                .names
+                .nodes
                 .compare(Compare::Eq, left, member, span(right))?;
             result = Some(match result {
                 None => equal,
-                Some(before) => self.builder.either(before, equal),
+                Some(before) => self.names.nodes.either(before, equal),
             });
         }
         match result {
             Some(found) => Ok(found),
             // Never, whatever it is.
-            None => self.builder.compare(Compare::Lt, left, left, at),
+            None => self.names.nodes.compare(Compare::Lt, left, left, at),
         }
     }
 
     /// Whether any item of a list column equals the value.
     fn member_of_list(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
         let list = self.value(right)?;
-        let level = self.builder.graph.node(list).level;
-        if self.builder.is_single(level) {
+        let level = self.names.nodes.graph.node(list).level;
+        if self.names.nodes.is_single(level) {
             let message =
                 "'in' needs a list on its right: [1, 2, 3], or a column with a list per event";
             return Err(QueryError::at(span(right), message));
         }
-        if !self.builder.is_single(self.builder.graph.node(left).level) {
+        if !self
+            .names
+            .nodes
+            .is_single(self.names.nodes.graph.node(left).level)
+        {
             let message = "'in' looks for one value per event in a list";
             return Err(QueryError::at(at, message));
         }
-        let equal = self.builder.compare(Compare::Eq, list, left, at)?;
-        let found = self.builder.reduce(Reducer::Any, equal, at)?;
-        if !self.builder.graph.node(left).missing {
+        let equal = self.names.nodes.compare(Compare::Eq, list, left, at)?;
+        let found = self.names.nodes.reduce(Reducer::Any, equal, at)?;
+        if !self.names.nodes.graph.node(left).missing {
             return Ok(found);
         }
         // Items that are missing are none that equals it; whether a missing value is among them is missing.
         let missing = self.is_missing(&Binding::Value(left))?;
-        let present = self.builder.negated(missing);
-        let both = self.builder.together(&[found, present], at)?;
-        Ok(self.builder.only(both[0], both[1]))
+        let present = self.names.nodes.negated(missing);
+        let both = self.names.nodes.together(&[found, present], at)?;
+        Ok(self.names.nodes.only(both[0], both[1]))
     }
 }
 

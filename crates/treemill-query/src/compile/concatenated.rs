@@ -1,10 +1,10 @@
 //! Coordinates of the vectors of concatenated collections.
 
 use super::vectors::Coordinate;
-use super::{Binding, Compiler, LevelId, NodeId, Result};
+use super::{Binding, LevelId, NodeId, Resolver, Result};
 use crate::spec::Span;
 
-impl Compiler<'_> {
+impl Resolver<'_> {
     /// A coordinate of all parts, concatenated.
     pub(super) fn joined_coordinate(
         &mut self,
@@ -20,7 +20,7 @@ impl Compiler<'_> {
                 None => return Ok(None),
             }
         }
-        self.builder.joined_values(&found, level, at).map(Some)
+        self.nodes.joined_values(&found, level, at).map(Some)
     }
 
     /// Whether the parts of joined records all have what the joined ones have, and nothing else of a

@@ -13,24 +13,28 @@ impl Compiler<'_> {
         items: Binding,
         level: LevelId,
     ) -> Result<(Binding, LevelId)> {
-        let above = self.builder.graph.parent(level);
-        let Some(key) = key.filter(|_| above != self.builder.here) else {
+        let above = self.names.nodes.graph.parent(level);
+        let Some(key) = key.filter(|_| above != self.names.nodes.here) else {
             return Ok((items, level));
         };
         let names = free_names::names(key);
         let deeper = self.locals.iter().any(|(name, bound)| {
             names.any_of([name.as_str()])
                 && !self
-                    .builder
+                    .names
+                    .nodes
                     .graph
-                    .encloses(self.builder.level_of(bound), above)
+                    .encloses(self.names.nodes.level_of(bound), above)
         });
         if !deeper {
             return Ok((items, level));
         }
-        let nested = self.builder.nested(level, self.builder.here, span(key))?;
+        let nested = self
+            .names
+            .nodes
+            .nested(level, self.names.nodes.here, span(key))?;
         let how = Move::Take(nested, 0);
-        Ok((self.builder.carried_from(&items, level, how), nested))
+        Ok((self.names.nodes.carried_from(&items, level, how), nested))
     }
 
     /// The value of `key=` for every item, at the items' own level. Without `key=` it is the items.
@@ -45,7 +49,7 @@ impl Compiler<'_> {
             return match items {
                 Binding::Value(id) => Ok(*id),
                 other => {
-                    let title = self.builder.title(other);
+                    let title = self.names.nodes.title(other);
                     let message = format!(
                         "{title} has no order of its own: say which, as in key=lambda x: x.pt"
                     );
@@ -54,20 +58,20 @@ impl Compiler<'_> {
             };
         };
         let at = span(key);
-        let element = self.builder.entered(items.clone(), at)?;
-        let level = self.builder.loop_of(&element);
-        let (outside, variables) = (self.builder.here, self.locals.len());
+        let element = self.names.nodes.entered(items.clone(), at)?;
+        let level = self.names.nodes.loop_of(&element);
+        let (outside, variables) = (self.names.nodes.here, self.locals.len());
         // The value is below several lists at once if a `for` has been left already.
-        self.builder.here = level;
+        self.names.nodes.here = level;
         let found = self.key_value(key, element);
-        self.builder.here = outside;
+        self.names.nodes.here = outside;
         self.locals.truncate(variables);
         let found = found?;
         // Back at the items' level, which is the same under another name.
-        if self.builder.graph.as_const(found).is_some() {
-            return Ok(self.builder.moved(Op::Spread, found, of));
+        if self.names.nodes.graph.as_const(found).is_some() {
+            return Ok(self.names.nodes.moved(Op::Spread, found, of));
         }
-        Ok(self.builder.moved(Op::Align, found, of))
+        Ok(self.names.nodes.moved(Op::Align, found, of))
     }
 
     fn key_value(&mut self, key: &Expr, element: Binding) -> Result<NodeId> {
@@ -94,11 +98,15 @@ impl Compiler<'_> {
                 return Err(QueryError::at(at, message));
             }
         };
-        if !self.builder.is_single(self.builder.graph.node(id).level) {
+        if !self
+            .names
+            .nodes
+            .is_single(self.names.nodes.graph.node(id).level)
+        {
             let message = "a key is one value per item, and this is a list";
             return Err(QueryError::at(at, message));
         }
-        self.builder.bring(id, self.builder.here, at)
+        self.names.nodes.bring(id, self.names.nodes.here, at)
     }
 
     /// A function that the user has written.

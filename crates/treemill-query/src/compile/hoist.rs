@@ -6,7 +6,7 @@ use super::{Builder, LevelId, LevelKind, NodeId, Op, Type};
 use crate::kernel::Map;
 
 /// A step that inputs have in common: its operation and the level that it leads to.
-struct Carried {
+pub(super) struct Carried {
     op: Op,
     to: LevelId,
     /// The inputs before it.

@@ -1,7 +1,7 @@
 //! References by the numbers that objects have, wherever they lie; and what formats' tables may ask of the columns.
 
 use super::objects::{Object, RecordSource};
-use super::{Binding, Builder, Compiler, Constant, Node, NodeId, Op, Result, Type};
+use super::{Binding, Builder, Constant, Node, NodeId, Op, Resolver, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Map};
 use crate::references::{self, Class, Columns, Indices};
@@ -9,7 +9,7 @@ use crate::schema::Schema;
 use crate::spec::{Format, Relations, Span};
 use std::collections::HashMap;
 
-impl Compiler<'_> {
+impl Resolver<'_> {
     /// The objects whose member of the second name has the numbers that the first member holds. They are looked for in
     /// one collection after another.
     pub(super) fn identified(
@@ -24,21 +24,21 @@ impl Compiler<'_> {
         for (target, _) in targets.into_iter().rev() {
             let ids = self.ids(&target, members.1, at)?;
             // Another collection may have the same name: the objects meant are those that have numbers.
-            let level = self.builder.graph.node(ids).level;
+            let level = self.nodes.graph.node(ids).level;
             let target = Binding::Object(Object {
                 base: level,
                 level,
                 ..target
             });
-            let index = self.builder.place_of(ids, wanted, at)?;
-            let this = self.builder.at_index(target, level, index, at, at)?;
+            let index = self.nodes.place_of(ids, wanted, at)?;
+            let this = self.nodes.at_index(target, level, index, at, at)?;
             found = Some(match found {
                 None => this,
                 Some(others) => {
-                    let zero = self.builder.graph.constant(Constant::Int(0));
+                    let zero = self.nodes.graph.constant(Constant::Int(0));
                     let is_here = Map::CompareInt(Compare::Ge);
-                    let is_here = self.builder.map(is_here, &[index, zero], Type::Bool);
-                    self.builder.choice(is_here, (this, others), at)?
+                    let is_here = self.nodes.map(is_here, &[index, zero], Type::Bool);
+                    self.nodes.choice(is_here, (this, others), at)?
                 }
             });
         }
@@ -46,7 +46,7 @@ impl Compiler<'_> {
     }
 
     /// The column of a collection that has the numbers of its objects.
-    fn ids(&mut self, target: &Object, name: &str, at: Span) -> Result<NodeId> {
+    pub(super) fn ids(&mut self, target: &Object, name: &str, at: Span) -> Result<NodeId> {
         let found = match &*target.source {
             RecordSource::Columns { prefix, .. } => {
                 self.stored_column(&format!("{prefix}.{name}"), at)?
@@ -54,7 +54,7 @@ impl Compiler<'_> {
             _ => None,
         };
         match found {
-            Some(Binding::Value(id)) if self.builder.type_of(id) == Type::Int => Ok(id),
+            Some(Binding::Value(id)) if self.nodes.type_of(id) == Type::Int => Ok(id),
             _ => Err(QueryError::at(
                 at,
                 format!("{name} is no column of numbers"),
@@ -100,11 +100,11 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    pub fn of(compiler: &'a Compiler<'_>) -> Self {
+    pub fn of(names: &'a Resolver<'_>) -> Self {
         Self {
-            schema: compiler.builder.schema,
-            by_name: &compiler.by_name,
-            relations: compiler.relations,
+            schema: names.nodes.schema,
+            by_name: &names.by_name,
+            relations: names.relations,
         }
     }
 }

@@ -15,27 +15,30 @@ impl Compiler<'_> {
             return self.function_of(named, index, at);
         }
         if let Binding::Tuple { items, level, .. } = &bound
-            && self.builder.is_single(*level)
+            && self.names.nodes.is_single(*level)
         {
             if !matches!(index, Expr::Slice { .. } | Expr::Sequence { .. })
-                && let Some(numbers) = self.builder.numbers_of(&bound)
+                && let Some(numbers) = self.names.nodes.numbers_of(&bound)
             {
                 let place = self.value(index)?;
-                return self.builder.item_of_constants(numbers, place, span(index));
+                return self
+                    .names
+                    .nodes
+                    .item_of_constants(numbers, place, span(index));
             }
             let list = match is_constant(index) {
                 true => bound.clone(),
-                false => self.builder.as_list(bound.clone(), span(value))?,
+                false => self.names.nodes.as_list(bound.clone(), span(value))?,
             };
             match list {
                 Binding::Tuple { .. } => return self.element_of_tuple(items, index),
                 list => bound = list,
             }
         }
-        let level = self.builder.level_of(&bound);
-        if self.builder.is_single(level) {
-            let title = self.builder.title(&bound);
-            let message = match self.builder.here {
+        let level = self.names.nodes.level_of(&bound);
+        if self.names.nodes.is_single(level) {
+            let title = self.names.nodes.title(&bound);
+            let message = match self.names.nodes.here {
                 EVENT => {
                     format!("{title} is one value per event, not a list: leave out the index")
                 }
@@ -43,7 +46,7 @@ impl Compiler<'_> {
             };
             return Err(QueryError::at(span(value), message));
         }
-        let outer = self.builder.outermost(level);
+        let outer = self.names.nodes.outermost(level);
         if let Expr::Slice {
             lower, upper, step, ..
         } = index
@@ -54,18 +57,18 @@ impl Compiler<'_> {
             if step == 0 {
                 return Err(QueryError::at(span(index), "a slice's step is not 0"));
             }
-            let parent = self.builder.graph.parent(outer);
+            let parent = self.names.nodes.graph.parent(outer);
             let kind = LevelKind::Sliced {
                 of: outer,
                 lower,
                 upper,
                 step,
             };
-            let sliced = self.builder.graph.add_level(Level { parent, kind });
-            return Ok(self.builder.kept_below(&bound, outer, sliced));
+            let sliced = self.names.nodes.graph.add_level(Level { parent, kind });
+            return Ok(self.names.nodes.kept_below(&bound, outer, sliced));
         }
         let holds_lists = matches!(&bound, Binding::Tuple { items, .. }
-            if items.iter().any(|item| self.builder.level_of(item) != level));
+            if items.iter().any(|item| self.names.nodes.level_of(item) != level));
         if holds_lists && !is_constant(index) {
             let message =
                 "of tuples that hold lists a constant integer picks one, and a slice some";
@@ -77,13 +80,16 @@ impl Compiler<'_> {
         let place = span(index);
         let selected = match self.picked(index)? {
             Picked::Constant(indices) => {
-                return self.builder.at_each(&bound, level, indices, true, place);
+                return self
+                    .names
+                    .nodes
+                    .at_each(&bound, level, indices, true, place);
             }
             Picked::Computed(id) => id,
         };
-        match self.builder.type_of(selected) {
-            Type::Bool => self.builder.masked(bound, level, selected, place),
-            Type::Int | Type::UInt => self.builder.at_index(bound, level, selected, at, place),
+        match self.names.nodes.type_of(selected) {
+            Type::Bool => self.names.nodes.masked(bound, level, selected, place),
+            Type::Int | Type::UInt => self.names.nodes.at_index(bound, level, selected, at, place),
             ty => Err(QueryError::at(
                 place,
                 format!(
@@ -98,15 +104,15 @@ impl Compiler<'_> {
     fn picked(&mut self, index: &Expr) -> Result<Picked> {
         let bound = self.bind(index)?;
         let place = span(index);
-        if let Some(numbers) = self.builder.numbers_of(&bound) {
+        if let Some(numbers) = self.names.nodes.numbers_of(&bound) {
             if numbers.ty == Type::Float {
                 return Err(QueryError::at(place, "a list of indices is of integers"));
             }
-            return Ok(Picked::Constant(self.builder.cycled(numbers)));
+            return Ok(Picked::Constant(self.names.nodes.cycled(numbers)));
         }
-        match self.builder.as_list(bound, place)? {
+        match self.names.nodes.as_list(bound, place)? {
             Binding::Value(id) => Ok(Picked::Computed(id)),
-            other => Err(self.not_a_value(&other, place)),
+            other => Err(self.names.not_a_value(&other, place)),
         }
     }
 
@@ -121,13 +127,13 @@ impl Compiler<'_> {
         let place = span(index);
         let index = match self.picked(index)? {
             Picked::Constant(indices) => {
-                return self.builder.lists_at(&bound, level, indices, place);
+                return self.names.nodes.lists_at(&bound, level, indices, place);
             }
             Picked::Computed(id) => id,
         };
-        match self.builder.type_of(index) {
-            Type::Bool => return self.builder.masked(bound, level, index, place),
-            Type::Int | Type::UInt => return self.builder.list_at(&bound, level, index, at),
+        match self.names.nodes.type_of(index) {
+            Type::Bool => return self.names.nodes.masked(bound, level, index, place),
+            Type::Int | Type::UInt => return self.names.nodes.list_at(&bound, level, index, at),
             _ => (),
         }
         let message = "this is a list of lists, of which an integer picks one, a slice or a list of \
@@ -141,7 +147,7 @@ impl Compiler<'_> {
         let place = span(index);
         let number = self.value(index)?;
         let n = items.len() as i64;
-        let found = match self.builder.graph.as_const(number) {
+        let found = match self.names.nodes.graph.as_const(number) {
             Some(Constant::Int(x)) if *x < 0 => items.get((x + n).try_into().unwrap_or(usize::MAX)),
             Some(Constant::Int(x)) => items.get(usize::try_from(*x).unwrap_or(usize::MAX)),
             _ => None,
@@ -157,7 +163,7 @@ impl Compiler<'_> {
             return Ok(None);
         };
         let id = self.value(expr)?;
-        match self.builder.graph.as_const(id) {
+        match self.names.nodes.graph.as_const(id) {
             Some(Constant::Int(x)) => Ok(Some(*x)),
             _ => Err(QueryError::at(
                 span(expr),

@@ -33,7 +33,7 @@ pub(super) fn joints(
     uses: &[u32],
     wanted: &[(usize, Want)],
 ) -> (Vec<JointProgram>, HashMap<NodeId, usize>) {
-    let graph = &needs.compiler.builder.graph;
+    let graph = &needs.names.nodes.graph;
     let mut groups: Vec<Group> = Vec::new();
     let mut group_of: FastMap<NodeId, usize> = FastMap::default();
     // The last group of a place that reads a column.
@@ -121,7 +121,7 @@ impl Reads {
                 groups.push(*group);
             } else if is_column(needs, leaf.node) {
                 columns.push(leaf.node);
-            } else if needs.compiler.builder.graph.as_const(leaf.node).is_none() {
+            } else if needs.names.nodes.graph.as_const(leaf.node).is_none() {
                 return None;
             }
         }
@@ -136,7 +136,7 @@ impl Reads {
 fn is_column(needs: &Needs<'_, '_>, id: NodeId) -> bool {
     let mut left = vec![id];
     while let Some(id) = left.pop() {
-        let node = needs.compiler.builder.graph.node(id);
+        let node = needs.names.nodes.graph.node(id);
         match (&node.op, node.inputs.first()) {
             _ if node.missing => return false,
             (Op::Column(_), _) => (),

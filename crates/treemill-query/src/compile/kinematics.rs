@@ -2,7 +2,7 @@
 //! vector.
 
 use super::vectors::{COORDINATES, Coordinate};
-use super::{Binding, Builder, Compiler, Constant, NodeId, Result, Type};
+use super::{Binding, Builder, Constant, NodeId, Resolver, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Map, Real1, Root, Shape, Squares, Test};
 use crate::spec::Span;
@@ -14,7 +14,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "beta", "gamma", "pt2", "p2", "mass2", "costheta", "cottheta", "mt2", "et2",
 ];
 
-impl Compiler<'_> {
+impl Resolver<'_> {
     /// A computed attribute, or `None` if vectors have none of this name.
     pub(super) fn derived(
         &mut self,
@@ -36,7 +36,7 @@ impl Compiler<'_> {
         Ok(Some(match name {
             "pt2" => {
                 let pt = get(Coordinate::Pt)?;
-                self.builder.square(pt)
+                self.nodes.square(pt)
             }
             "p" | "mag" => self.momentum(bound, Root::Sqrt, at)?,
             "p2" | "mag2" => self.momentum(bound, Root::Plain, at)?,
@@ -50,18 +50,18 @@ impl Compiler<'_> {
             "et" | "Et" | "transverse_energy" => self.transverse_energy(bound, at)?,
             "et2" | "Et2" | "transverse_energy2" => {
                 let et = self.transverse_energy(bound, at)?;
-                self.builder.square(et)
+                self.nodes.square(et)
             }
             "beta" => {
                 let p = self.momentum(bound, Root::Sqrt, at)?;
                 let e = self.coordinate(bound, Coordinate::Energy, at)?;
-                let ratio = self.builder.real(Arithmetic::Div, p, e);
-                self.builder.unless_nan(ratio, 0.0)
+                let ratio = self.nodes.real(Arithmetic::Div, p, e);
+                self.nodes.unless_nan(ratio, 0.0)
             }
             "gamma" => {
                 let (e, mass) = (get(Coordinate::Energy)?, get(Coordinate::Mass)?);
-                let ratio = self.builder.real(Arithmetic::Div, e, mass);
-                self.builder.unless_nan(ratio, f64::INFINITY)
+                let ratio = self.nodes.real(Arithmetic::Div, e, mass);
+                self.nodes.unless_nan(ratio, f64::INFINITY)
             }
             _ => return Ok(None),
         }))
@@ -76,12 +76,12 @@ impl Compiler<'_> {
     pub(super) fn rapidity(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
         let e = self.coordinate(bound, Coordinate::Energy, at)?;
         let z = self.coordinate(bound, Coordinate::Pz, at)?;
-        let above = self.builder.real(Arithmetic::Add, e, z);
-        let below = self.builder.real(Arithmetic::Sub, e, z);
-        let ratio = self.builder.real(Arithmetic::Div, above, below);
-        let log = self.builder.math(Real1::Log, ratio);
-        let half = self.builder.number(0.5);
-        Ok(self.builder.real(Arithmetic::Mul, half, log))
+        let above = self.nodes.real(Arithmetic::Add, e, z);
+        let below = self.nodes.real(Arithmetic::Sub, e, z);
+        let ratio = self.nodes.real(Arithmetic::Div, above, below);
+        let log = self.nodes.math(Real1::Log, ratio);
+        let half = self.nodes.number(0.5);
+        Ok(self.nodes.real(Arithmetic::Mul, half, log))
     }
 }
 

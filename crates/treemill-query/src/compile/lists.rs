@@ -21,17 +21,17 @@ impl Compiler<'_> {
         for item in items {
             bounds.push(self.bind(item)?);
         }
-        self.builder.tuple_of(bounds, is_list, at)
+        self.names.nodes.tuple_of(bounds, is_list, at)
     }
 
     /// An argument that must be a list.
     pub(super) fn list(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
         let at = span(arg);
         let bound = self.bind(arg)?;
-        let bound = self.builder.as_list(bound, at)?;
-        let level = self.builder.level_of(&bound);
-        if self.builder.is_single(level) {
-            let each = if self.builder.here == EVENT {
+        let bound = self.names.nodes.as_list(bound, at)?;
+        let level = self.names.nodes.level_of(&bound);
+        if self.names.nodes.is_single(level) {
+            let each = if self.names.nodes.here == EVENT {
                 " per event"
             } else {
                 ""
@@ -43,15 +43,15 @@ impl Compiler<'_> {
                 format!("{name}(…)")
             };
             let message = match &bound {
-                Binding::Value(id) => match self.builder.graph.node(*id).op {
+                Binding::Value(id) => match self.names.nodes.graph.node(*id).op {
                     Op::Column(_) => {
-                        let title = self.builder.title(&bound);
+                        let title = self.names.nodes.title(&bound);
                         format!("{name} needs a list, and {title} is one value{each}")
                     }
                     _ => format!("{name} needs a list, and this is one value{each}"),
                 },
                 other => {
-                    let what = self.builder.title(other);
+                    let what = self.names.nodes.title(other);
                     format!("{name} needs a list, and this is {what}{each}")
                 }
             };
@@ -63,7 +63,7 @@ impl Compiler<'_> {
     /// An argument whose items are taken as `for` takes them: the outermost of nested lists.
     pub(super) fn items(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
         let (bound, level) = self.list(name, arg)?;
-        Ok((bound, self.builder.outermost(level)))
+        Ok((bound, self.names.nodes.outermost(level)))
     }
 
     /// `combinations(X, n)`, or `permutations(X, n)`, which are in any order: tuples.
@@ -79,7 +79,7 @@ impl Compiler<'_> {
         };
         let (items, of) = self.items(name, list)?;
         let number = self.value(size)?;
-        let size = match self.builder.graph.as_const(number) {
+        let size = match self.names.nodes.graph.as_const(number) {
             Some(Constant::Int(n)) if (1..=ARRANGED_ITEMS).contains(n) => *n as u8,
             _ => {
                 let message = format!("{name} are of 1 to {ARRANGED_ITEMS} items, a constant");
@@ -90,9 +90,13 @@ impl Compiler<'_> {
             (true, false) => LevelKind::Combinations { of, size },
             _ => LevelKind::Arrangements { of, size, ordered },
         };
-        let level = self.builder.beside(of, kind);
+        let level = self.names.nodes.beside(of, kind);
         let items = (0..size)
-            .map(|k| self.builder.carried_from(&items, of, Move::Take(level, k)))
+            .map(|k| {
+                self.names
+                    .nodes
+                    .carried_from(&items, of, Move::Take(level, k))
+            })
             .collect();
         Ok(Binding::Tuple {
             items,
@@ -111,9 +115,9 @@ impl Compiler<'_> {
         }
         let deepest = levels
             .iter()
-            .map(|level| self.builder.graph.parent(*level))
+            .map(|level| self.names.nodes.graph.parent(*level))
             .reduce(|a, b| {
-                if self.builder.graph.encloses(a, b) {
+                if self.names.nodes.graph.encloses(a, b) {
                     b
                 } else {
                     a
@@ -123,10 +127,11 @@ impl Compiler<'_> {
             return Ok((lists, levels));
         };
         for ((list, level), arg) in lists.iter_mut().zip(&mut levels).zip(args) {
-            let nested = self.builder.nested(*level, parent, span(arg))?;
+            let nested = self.names.nodes.nested(*level, parent, span(arg))?;
             if nested != *level {
                 *list = self
-                    .builder
+                    .names
+                    .nodes
                     .carried_from(list, *level, Move::Take(nested, 0));
                 *level = nested;
             }
@@ -138,7 +143,7 @@ impl Compiler<'_> {
     pub(super) fn concat(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
         let (lists, parts) = self.lists_beside("concat", args)?;
         for ((list, part), arg) in lists.iter().zip(&parts).zip(args) {
-            if self.builder.level_of(list) != *part {
+            if self.names.nodes.level_of(list) != *part {
                 let message = "concat joins lists of items, and this is a list of lists: close the inner \
                                ones first, or concat them one by one";
                 return Err(QueryError::at(span(arg), message));
@@ -147,8 +152,8 @@ impl Compiler<'_> {
         let Some(first) = parts.first().copied() else {
             return Err(QueryError::at(at, "concat(A, B) joins lists"));
         };
-        let level = self.builder.beside(first, LevelKind::Joined { parts });
-        self.builder.joined_bounds(&lists, level, at)
+        let level = self.names.nodes.beside(first, LevelKind::Joined { parts });
+        self.names.nodes.joined_bounds(&lists, level, at)
     }
 
     /// `zip(A, B)`: tuples, as many as the shortest has items.
@@ -168,13 +173,14 @@ impl Compiler<'_> {
         let kind = LevelKind::Zipped {
             parts: parts.clone(),
         };
-        let level = self.builder.beside(first, kind);
+        let level = self.names.nodes.beside(first, kind);
         let items = lists
             .iter()
             .enumerate()
             .zip(&parts)
             .map(|((k, list), part)| {
-                self.builder
+                self.names
+                    .nodes
                     .carried_from(list, *part, Move::Take(level, k as u8))
             })
             .collect();
@@ -188,7 +194,7 @@ impl Compiler<'_> {
     /// `enumerate(X)`: tuples of a number and an item.
     pub(super) fn enumerate(&mut self, arg: &Expr) -> Result<Binding> {
         let (items, level) = self.items("enumerate", arg)?;
-        let number = self.builder.position(level);
+        let number = self.names.nodes.position(level);
         Ok(Binding::Tuple {
             items: vec![Binding::Value(number), items],
             level,
@@ -204,7 +210,10 @@ impl Compiler<'_> {
         reverse: Option<&Expr>,
     ) -> Result<Binding> {
         let (items, of, order) = self.order_of("sorted", arg, key, reverse)?;
-        Ok(self.builder.carried_from(&items, of, Move::Take(order, 0)))
+        Ok(self
+            .names
+            .nodes
+            .carried_from(&items, of, Move::Take(order, 0)))
     }
 
     /// A list's items, their level, and that of the same items in the order of a key.
@@ -224,7 +233,7 @@ impl Compiler<'_> {
             None => false,
             Some(expr) => {
                 let id = self.value(expr)?;
-                match self.builder.graph.as_const(id) {
+                match self.names.nodes.graph.as_const(id) {
                     Some(Constant::Bool(x)) => *x,
                     Some(Constant::Int(x)) => *x != 0,
                     _ => return Err(QueryError::at(span(expr), "reverse= is True or False")),
@@ -233,7 +242,7 @@ impl Compiler<'_> {
         };
         let (items, of) = self.nested_for(key, items, of)?;
         let key = self.key(&items, of, key, span(arg))?;
-        let order = self.builder.ordered(of, key, reverse);
+        let order = self.names.nodes.ordered(of, key, reverse);
         Ok((items, of, order))
     }
 }

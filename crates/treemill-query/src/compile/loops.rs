@@ -25,7 +25,7 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let looped = self.looped(element, loops, at)?;
-        Ok(self.builder.listed(looped))
+        Ok(self.names.nodes.listed(looped))
     }
 
     /// The elements of a comprehension, before they are a list.
@@ -34,40 +34,40 @@ impl Compiler<'_> {
             let message = format!("a comprehension has more than {LOOPS} loops");
             return Err(QueryError::at(at, message));
         }
-        let (outside, variables) = (self.builder.here, self.locals.len());
+        let (outside, variables) = (self.names.nodes.here, self.locals.len());
         let found = self
             .loops(loops)
             .and_then(|()| self.element(element, outside));
-        self.builder.here = outside;
+        self.names.nodes.here = outside;
         self.locals.truncate(variables);
         found
     }
 
     fn element(&mut self, element: &Expr, outside: LevelId) -> Result<Looped> {
         let bound = self.bind(element)?;
-        let mut level = self.builder.here;
-        let own = self.builder.level_of(&bound);
+        let mut level = self.names.nodes.here;
+        let own = self.names.nodes.level_of(&bound);
         let mut bound = match bound {
             // A constant is repeated for every item.
-            Binding::Value(id) if self.builder.graph.as_const(id).is_some() => {
-                Binding::Value(self.builder.moved(super::Op::Spread, id, level))
+            Binding::Value(id) if self.names.nodes.graph.as_const(id).is_some() => {
+                Binding::Value(self.names.nodes.moved(super::Op::Spread, id, level))
             }
-            bound if self.builder.is_single(own) => {
-                self.builder.brought(&bound, level, span(element))?
+            bound if self.names.nodes.is_single(own) => {
+                self.names.nodes.brought(&bound, level, span(element))?
             }
             // A list without variables is repeated for every item.
-            bound if !self.builder.graph.encloses(level, own) => {
-                let nested = self.builder.nested(own, level, span(element))?;
-                self.builder.brought(&bound, nested, span(element))?
+            bound if !self.names.nodes.graph.encloses(level, own) => {
+                let nested = self.names.nodes.nested(own, level, span(element))?;
+                self.names.nodes.brought(&bound, nested, span(element))?
             }
             bound => bound,
         };
-        if self.builder.graph.parent(level) != outside {
-            let flat = self.builder.graph.add_level(Level {
+        if self.names.nodes.graph.parent(level) != outside {
+            let flat = self.names.nodes.graph.add_level(Level {
                 parent: outside,
                 kind: LevelKind::Flat { of: level },
             });
-            bound = self.builder.kept_below(&bound, level, flat);
+            bound = self.names.nodes.kept_below(&bound, level, flat);
             level = flat;
         }
         Ok(Looped {
@@ -81,18 +81,18 @@ impl Compiler<'_> {
         let conditions = placed(loops);
         for (each, conditions) in loops.iter().zip(conditions) {
             let bound = self.bind(&each.iter)?;
-            let items = self.builder.as_list(bound, span(&each.iter))?;
-            let element = self.builder.entered(items, span(&each.iter))?;
+            let items = self.names.nodes.as_list(bound, span(&each.iter))?;
+            let element = self.names.nodes.entered(items, span(&each.iter))?;
             self.enter(each, element, &conditions)?;
         }
         Ok(())
     }
 
     fn enter(&mut self, each: &Loop, element: Binding, conditions: &[&Expr]) -> Result<()> {
-        let outside = self.builder.here;
-        let mut level = self.builder.loop_of(&element);
+        let outside = self.names.nodes.here;
+        let mut level = self.names.nodes.loop_of(&element);
         let mut element = element;
-        let above = self.builder.graph.parent(level);
+        let above = self.names.nodes.graph.parent(level);
         let variables = self.locals.len();
         // Conditions that know no variable from below `above` are decided before the items are
         // repeated for each of its values.
@@ -104,9 +104,10 @@ impl Compiler<'_> {
                 .iter()
                 .filter(|(_, bound)| {
                     !self
-                        .builder
+                        .names
+                        .nodes
                         .graph
-                        .encloses(self.builder.level_of(bound), above)
+                        .encloses(self.names.nodes.level_of(bound), above)
                 })
                 .map(|(name, _)| name.clone())
                 .filter(|name| !Target::names(&each.targets).contains(&name.as_str()))
@@ -119,12 +120,12 @@ impl Compiler<'_> {
         (element, level) = self.kept_items(each, element, level, &early)?;
         if above != outside {
             self.locals.truncate(variables);
-            let nested = self.builder.nested(level, outside, span(&each.iter))?;
-            element = self.builder.kept_below(&element, level, nested);
+            let nested = self.names.nodes.nested(level, outside, span(&each.iter))?;
+            element = self.names.nodes.kept_below(&element, level, nested);
             (element, level) = self.kept_items(each, element, nested, &late)?;
         }
         self.locals.truncate(variables);
-        self.builder.here = level;
+        self.names.nodes.here = level;
         self.set_variables(each, element)
     }
 
@@ -160,12 +161,13 @@ impl Compiler<'_> {
             pair @ Binding::Object(_)
                 if names.len() == PAIR.len()
                     && self
+                        .names
                         .members(&pair)
                         .iter()
                         .eq(PAIR.iter().map(|(_, place)| place)) =>
             {
                 for (name, (_, place)) in names.iter().zip(PAIR) {
-                    let item = self.member(&pair, place, at)?;
+                    let item = self.names.member(&pair, place, at)?;
                     self.unpack(std::slice::from_ref(name), item, at)?;
                 }
                 Ok(())
@@ -193,7 +195,7 @@ impl Compiler<'_> {
         let variables = self.locals.len();
         let mut rest = conditions;
         while let Some((first, others)) = rest.split_first() {
-            self.builder.here = level;
+            self.names.nodes.here = level;
             self.set_variables(each, element.clone())?;
             let mut mask = self.kept(first)?;
             rest = others;
@@ -202,13 +204,13 @@ impl Compiler<'_> {
                     break;
                 }
                 let more = self.kept(next)?;
-                mask = self.builder.both(mask, more);
+                mask = self.names.nodes.both(mask, more);
                 rest = others;
             }
             self.locals.truncate(variables);
-            let mask = self.builder.passed(mask);
-            let filtered = self.builder.filtered(level, mask);
-            element = self.builder.kept_below(&element, level, filtered);
+            let mask = self.names.nodes.passed(mask);
+            let filtered = self.names.nodes.filtered(level, mask);
+            element = self.names.nodes.kept_below(&element, level, filtered);
             level = filtered;
         }
         Ok((element, level))
@@ -217,31 +219,38 @@ impl Compiler<'_> {
     /// `flatten(X)`: all items of nested lists, to any depth, as one list. A plain list is unchanged.
     pub(super) fn flatten(&mut self, arg: &Expr) -> Result<Binding> {
         let (items, level) = self.list("flatten", arg)?;
-        let outer = self.builder.outermost(level);
+        let outer = self.names.nodes.outermost(level);
         if outer == level {
             return Ok(items);
         }
-        let parent = self.builder.graph.parent(outer);
-        let flat = self.builder.graph.add_level(Level {
+        let parent = self.names.nodes.graph.parent(outer);
+        let flat = self.names.nodes.graph.add_level(Level {
             parent,
             kind: LevelKind::Flat { of: level },
         });
-        Ok(self.builder.kept_below(&items, level, flat))
+        Ok(self.names.nodes.kept_below(&items, level, flat))
     }
 
     /// A condition's node at the level of the loop.
     fn kept(&mut self, condition: &Expr) -> Result<NodeId> {
         let at = span(condition);
         let id = self.value(condition)?;
-        let id = self.builder.truth(id, at)?;
-        if !self.builder.is_single(self.builder.graph.node(id).level) {
+        let id = self.names.nodes.truth(id, at)?;
+        if !self
+            .names
+            .nodes
+            .is_single(self.names.nodes.graph.node(id).level)
+        {
             let message = "this is a list: close it with any(…), all(…), or sum(…) >= n";
             return Err(QueryError::at(at, message));
         }
-        if self.builder.graph.as_const(id).is_some() {
-            return Ok(self.builder.moved(super::Op::Spread, id, self.builder.here));
+        if self.names.nodes.graph.as_const(id).is_some() {
+            return Ok(self
+                .names
+                .nodes
+                .moved(super::Op::Spread, id, self.names.nodes.here));
         }
-        self.builder.bring(id, self.builder.here, at)
+        self.names.nodes.bring(id, self.names.nodes.here, at)
     }
 }
 

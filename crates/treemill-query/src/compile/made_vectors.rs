@@ -54,7 +54,7 @@ impl Compiler<'_> {
                 return Err(QueryError::at(span(value), message));
             }
             let id = self.value(value)?;
-            if self.builder.type_of(id) == Type::Str {
+            if self.names.nodes.type_of(id) == Type::Str {
                 return Err(QueryError::at(span(value), "a coordinate is a number"));
             }
             parts.push(*part);
@@ -64,11 +64,11 @@ impl Compiler<'_> {
             let message = "vector(pt=…, eta=…, phi=…, mass=…) takes coordinates by name";
             return Err(QueryError::at(at, message));
         }
-        let ids = self.builder.together(&ids, at)?;
+        let ids = self.names.nodes.together(&ids, at)?;
         let levels: Vec<_> = ids
             .iter()
-            .filter(|id| self.builder.graph.as_const(**id).is_none())
-            .map(|id| self.builder.graph.node(*id).level)
+            .filter(|id| self.names.nodes.graph.as_const(**id).is_none())
+            .map(|id| self.names.nodes.graph.node(*id).level)
             .collect();
         let base = levels.first().copied().unwrap_or(EVENT);
         let names = parts.iter().map(|part| part.name().to_owned());

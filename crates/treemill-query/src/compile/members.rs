@@ -3,18 +3,18 @@
 
 use super::objects::{Move, Object, RecordSource};
 use super::spelling::{PAIR, alike, below, rest};
-use super::{Binding, Builder, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
+use super::{Binding, Builder, EVENT, Level, LevelId, LevelKind, Op, Resolver, Result};
 use crate::error::QueryError;
 use crate::spec::Span;
 use std::collections::HashSet;
 
-impl Compiler<'_> {
+impl Resolver<'_> {
     /// A member of a record: a column, or an attribute of scikit-hep's vector.
     pub(super) fn member(&mut self, bound: &Binding, name: &str, at: Span) -> Result<Binding> {
-        let level = self.builder.level_of(bound);
+        let level = self.nodes.level_of(bound);
         if let Some(found) = self.stored(bound, name, at)? {
             return Ok(match found {
-                Binding::Value(id) => Binding::Value(self.builder.at_each_of(id, level)),
+                Binding::Value(id) => Binding::Value(self.nodes.at_each_of(id, level)),
                 other => other,
             });
         }
@@ -26,15 +26,15 @@ impl Compiler<'_> {
         }
         match bound {
             Binding::Value(id) => {
-                let title = match self.builder.graph.node(*id).op {
-                    Op::Column(_) => format!(", and this is {}", self.builder.title(bound)),
+                let title = match self.nodes.graph.node(*id).op {
+                    Op::Column(_) => format!(", and this is {}", self.nodes.title(bound)),
                     _ => String::new(),
                 };
                 let message =
                     format!("numbers have no attributes; .{name} goes with collections{title}");
                 Err(QueryError::at(at, message))
             }
-            Binding::Provided(named) => self.builder.part_of(named, name, at),
+            Binding::Provided(named) => self.nodes.part_of(named, name, at),
             Binding::Tuple { items, .. } => Err(QueryError::at(
                 at,
                 format!(
@@ -48,7 +48,7 @@ impl Compiler<'_> {
                 let (condition, sides) = (*condition, sides.clone());
                 let a = self.member(&sides.0, name, at)?;
                 let b = self.member(&sides.1, name, at)?;
-                self.builder.choice(condition, (a, b), at)
+                self.nodes.choice(condition, (a, b), at)
             }
             Binding::Object(_) | Binding::Sum { .. } | Binding::Scaled { .. } => {
                 if let Some(found) = self.referred(bound, name, at)? {
@@ -56,7 +56,7 @@ impl Compiler<'_> {
                 }
                 let derived = self.derived(bound, name, at);
                 if let Ok(Some(node)) = derived {
-                    return Ok(Binding::Value(self.builder.at_each_of(node, level)));
+                    return Ok(Binding::Value(self.nodes.at_each_of(node, level)));
                 }
                 match self.group(bound, name) {
                     Some(group) => Ok(group),
@@ -110,41 +110,39 @@ impl Compiler<'_> {
                         _ => return Ok(None),
                     }
                 }
-                let node = self.builder.joined_values(&members, object.base, at)?;
+                let node = self.nodes.joined_values(&members, object.base, at)?;
                 Some(Binding::Value(node))
             }
         };
         let Some(mut found) = found else {
             return Ok(None);
         };
-        let own = self.builder.level_of(&found);
+        let own = self.nodes.level_of(&found);
         if own != object.base {
-            let lists = self.builder.graph.parent(own);
+            let lists = self.nodes.graph.parent(own);
             if lists == object.base
-                || (lists != EVENT && self.builder.may_be_equal(lists, object.base))
+                || (lists != EVENT && self.nodes.may_be_equal(lists, object.base))
             {
-                return Ok(Some(self.builder.list_member(&found, own, object)));
+                return Ok(Some(self.nodes.list_member(&found, own, object)));
             }
         }
         if own != object.base {
             let constant =
-                matches!(found, Binding::Value(id) if self.builder.graph.as_const(id).is_some());
-            let way = self
-                .builder
-                .way(self.builder.level_of(&found), object.base, at);
+                matches!(found, Binding::Value(id) if self.nodes.graph.as_const(id).is_some());
+            let way = self.nodes.way(self.nodes.level_of(&found), object.base, at);
             match way {
                 _ if constant => (),
                 Ok(way) if way.iter().all(|how| matches!(how, Move::Align(_))) => {
                     for how in way {
-                        found = self.builder.carried(&found, how);
+                        found = self.nodes.carried(&found, how);
                     }
                 }
                 _ => {
-                    let prefix = self.builder.title(bound);
+                    let prefix = self.nodes.title(bound);
                     let message = format!(
                         "{prefix}.{name} is no list beside the rest of {prefix}: it is {}, and these are {}",
-                        self.builder.describe(self.builder.level_of(&found)),
-                        self.builder.describe(object.base)
+                        self.nodes.describe(self.nodes.level_of(&found)),
+                        self.nodes.describe(object.base)
                     );
                     return Err(QueryError::at(at, message));
                 }
@@ -152,15 +150,15 @@ impl Compiler<'_> {
         }
         let mut level = object.base;
         for how in &object.moves {
-            found = self.builder.before_taking(found, level, *how);
-            found = self.builder.carried(&found, *how);
-            level = self.builder.landing(level, *how);
+            found = self.nodes.before_taking(found, level, *how);
+            found = self.nodes.carried(&found, *how);
+            level = self.nodes.landing(level, *how);
         }
         Ok(Some(found))
     }
 
     /// The record of what is called `prefix.name.…`, as `j.momentum` of `Jet.momentum.x`.
-    fn group(&mut self, bound: &Binding, name: &str) -> Option<Binding> {
+    pub(super) fn group(&mut self, bound: &Binding, name: &str) -> Option<Binding> {
         let Binding::Object(object) = bound else {
             return None;
         };
@@ -187,13 +185,13 @@ impl Compiler<'_> {
         if object.moves.is_empty() {
             return Some(found);
         }
-        let own = self.builder.level_of(&found);
-        if own != object.base && !self.builder.may_be_equal(own, object.base) {
+        let own = self.nodes.level_of(&found);
+        if own != object.base && !self.nodes.may_be_equal(own, object.base) {
             return None;
         }
         let align = (own != object.base).then_some(Move::Align(object.base));
         let way = align.iter().chain(&object.moves);
-        Some(way.fold(found, |found, how| self.builder.carried(&found, *how)))
+        Some(way.fold(found, |found, how| self.nodes.carried(&found, *how)))
     }
 
     /// Names of what is stored.
@@ -220,7 +218,7 @@ impl Compiler<'_> {
             RecordSource::Columns { prefix, scope } => {
                 let defined = self.definitions(*scope);
                 let names = defined.map(|(_, define)| define.name.as_str());
-                let stored = self.builder.schema.names().map(|(name, _)| name);
+                let stored = self.nodes.schema.names().map(|(name, _)| name);
                 let containers = self.containers(prefix);
                 // Of a link, `trackLinks.m_persIndex`, the name that users know is enough.
                 let of_container = |name| {

@@ -50,6 +50,7 @@ mod random;
 mod reduce;
 mod references;
 mod registers;
+mod resolver;
 mod returned;
 mod scopes;
 mod shared;
@@ -73,15 +74,14 @@ pub(crate) use level::{Level, LevelKind, Role};
 pub(crate) use placement::Cuts;
 pub(crate) use plan::Plan;
 pub(crate) use program::{Argument, Leaf, Operation, Program, Read, Step};
+pub(crate) use resolver::Resolver;
 pub(crate) use returned::lists_of;
 
 use crate::error::QueryError;
 use crate::function::Functions;
 use crate::limits::{EXPRESSION_DEPTH, EXPRESSION_PARTS};
-use crate::schema::{self, Schema};
+use crate::schema::Schema;
 use crate::spec::{Expr, Expression, Literal, Relations, Span};
-use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 type Result<T> = std::result::Result<T, QueryError>;
@@ -137,29 +137,13 @@ impl Binding {
 
 /// Compiles the expressions of one query.
 pub(crate) struct Compiler<'a> {
-    pub builder: Builder<'a>,
-    by_name: HashMap<&'a str, usize>,
-    /// Whether columns are named as PHYSLITE's; made when first wanted.
-    is_physlite: OnceCell<bool>,
-    defines: scopes::Definitions,
-    /// Last definition that is visible.
-    scope: Option<usize>,
-    /// The levels of the stored collections that were asked for, by their names.
-    collections: HashMap<String, Option<LevelId>>,
-    /// What collections may be called that each counter counts, by the counters that were asked for.
-    lists_of: HashMap<String, Rc<[String]>>,
-    /// What `joined_name` has found, by the scope and both parts of the name.
-    joined: HashMap<(Option<usize>, String), Option<Binding>>,
+    pub names: Resolver<'a>,
     /// Variables of loops and functions, inner ones last.
     locals: Vec<(String, Binding)>,
-    /// Whether names that definitions have made ambiguous mean what was defined.
-    renews: bool,
     /// Conditions under which what is compiled is wanted: those of the `if` around it.
     guards: Vec<NodeId>,
     /// Functions that are given.
     functions: &'a Functions,
-    /// How members that refer to others are known.
-    relations: &'a Relations,
     /// The expression that is being compiled, for errors of its functions.
     text: String,
     visited: usize,
@@ -169,19 +153,10 @@ pub(crate) struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     pub fn new(schema: &'a Schema, functions: &'a Functions, relations: &'a Relations) -> Self {
         Self {
-            builder: Builder::new(schema),
-            by_name: schema::index(schema),
-            is_physlite: OnceCell::new(),
-            defines: scopes::Definitions::default(),
-            scope: None,
-            collections: HashMap::new(),
-            lists_of: HashMap::new(),
-            joined: HashMap::new(),
+            names: Resolver::new(schema, relations),
             locals: Vec::new(),
-            renews: false,
             guards: Vec::new(),
             functions,
-            relations,
             text: String::new(),
             visited: 0,
             depth: 0,
@@ -197,16 +172,16 @@ impl<'a> Compiler<'a> {
 
     /// Begins an expression where the definitions up to `scope` are visible.
     fn start(&mut self, expression: &Expression, scope: Option<usize>) -> Result<()> {
-        self.scope = scope;
+        self.names.scope = scope;
         self.locals.clear();
         self.guards.clear();
-        self.builder.here = EVENT;
+        self.names.nodes.here = EVENT;
         self.text.clone_from(&expression.text);
         let is_plain = matches!(
             expression.tree,
             Expr::Name { .. } | Expr::Attribute { .. } | Expr::Const { .. } | Expr::Provided { .. }
         );
-        if !is_plain && self.is_column(expression.text.trim()) {
+        if !is_plain && self.names.is_column(expression.text.trim()) {
             return Err(unknown::in_doubt(expression).in_text(&expression.text));
         }
         Ok(())
@@ -215,9 +190,9 @@ impl<'a> Compiler<'a> {
     /// Compiles like `expression` a name that a pattern has found: of a collection or record that was defined
     /// anew it means the new one's.
     pub fn found(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
-        self.renews = true;
+        self.names.renews = true;
         let value = self.expression(expression, scope);
-        self.renews = false;
+        self.names.renews = false;
         value
     }
 
@@ -225,9 +200,9 @@ impl<'a> Compiler<'a> {
     pub fn condition(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
         let found = self.expression(expression, scope)?;
         let at = span(&expression.tree);
-        let condition = self.builder.truth(found, at).and_then(|found| {
-            if self.builder.graph.node(found).level == EVENT {
-                return Ok(self.builder.passed(found));
+        let condition = self.names.nodes.truth(found, at).and_then(|found| {
+            if self.names.nodes.graph.node(found).level == EVENT {
+                return Ok(self.names.nodes.passed(found));
             }
             Err(QueryError::at(
                 at,
@@ -249,15 +224,15 @@ impl<'a> Compiler<'a> {
         let value = self
             .bind(&expression.tree)
             .map_err(|error| error.in_text(&expression.text))?;
-        Ok(self.defines.add(scope, name, value))
+        Ok(self.names.defines.add(scope, name, value))
     }
 
     /// What an expression stands for, numbers and strings only.
     fn value(&mut self, expr: &Expr) -> Result<NodeId> {
         let bound = self.bind(expr)?;
-        match self.builder.written_list(bound, span(expr))? {
+        match self.names.nodes.written_list(bound, span(expr))? {
             Binding::Value(node) => Ok(node),
-            other => Err(self.not_a_value(&other, span(expr))),
+            other => Err(self.names.not_a_value(&other, span(expr))),
         }
     }
 
@@ -285,7 +260,7 @@ impl<'a> Compiler<'a> {
         match expr {
             Expr::Name { id, at } => self.name(id, *at),
             Expr::Provided { id, name, at } => self.provided(id, name, *at),
-            Expr::Const { value, .. } => Ok(Binding::Value(self.builder.literal(value))),
+            Expr::Const { value, .. } => Ok(Binding::Value(self.names.nodes.literal(value))),
             Expr::Unary { op, operand, at } => self.unary(op, operand, *at),
             Expr::Binary {
                 op,
@@ -348,12 +323,12 @@ impl<'a> Compiler<'a> {
 
     fn if_else(&mut self, test: &Expr, body: &Expr, otherwise: &Expr, at: Span) -> Result<Binding> {
         let condition = self.value(test)?;
-        let condition = self.builder.truth(condition, span(test))?;
+        let condition = self.names.nodes.truth(condition, span(test))?;
         // A function that is given is asked only where its value is chosen.
         let body = self.bind_if(condition, body)?;
-        let opposite = self.builder.negated(condition);
+        let opposite = self.names.nodes.negated(condition);
         let otherwise = self.bind_if(opposite, otherwise)?;
-        self.builder.choice(condition, (body, otherwise), at)
+        self.names.nodes.choice(condition, (body, otherwise), at)
     }
 }
 

@@ -4,7 +4,8 @@
 use super::builtins::{CONSTANTS, FUNCTIONS};
 use super::objects::{Object, RecordSource};
 use super::{
-    Binding, Builder, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type,
+    Binding, Builder, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Resolver,
+    Result, Type,
 };
 use crate::error::QueryError;
 use crate::schema::{ColumnType, DType};
@@ -17,12 +18,13 @@ impl Compiler<'_> {
         if let Some((_, bound)) = self.locals.iter().rev().find(|(known, _)| known == name) {
             return Ok(bound.clone());
         }
-        if let Some(bound) = self.look_up(name, at)? {
+        if let Some(bound) = self.names.look_up(name, at)? {
             return Ok(bound);
         }
         if let Some((_, value)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
             let node = self
-                .builder
+                .names
+                .nodes
                 .graph
                 .constant(Constant::Float(value.to_bits()));
             return Ok(Binding::Value(node));
@@ -33,7 +35,9 @@ impl Compiler<'_> {
         }
         Err(self.unknown(name, at))
     }
+}
 
+impl Resolver<'_> {
     /// A column of the data.
     pub(super) fn stored_column(&mut self, name: &str, at: Span) -> Result<Option<Binding>> {
         let Some(index) = self.by_name.get(name).copied() else {
@@ -49,15 +53,15 @@ impl Compiler<'_> {
 
     /// Whether it is the branch of a split TClonesArray or vector of objects, of which only the number
     /// is stored: the collection is meant, whose length that is.
-    fn counts_its_members(&self, name: &str, index: usize) -> bool {
-        let schema = self.builder.schema;
+    pub(super) fn counts_its_members(&self, name: &str, index: usize) -> bool {
+        let schema = self.nodes.schema;
         let Some(field) = schema.fields.get(index) else {
             return false;
         };
         let counts = std::iter::once(&field.name).chain(&field.also);
         let counts = counts.filter(|counter| self.by_name.get(counter.as_str()) == Some(&index));
         let members = counts
-            .flat_map(|counter| self.builder.counted_by(counter))
+            .flat_map(|counter| self.nodes.counted_by(counter))
             .filter_map(|place| schema.fields.get(*place))
             .flat_map(|member| std::iter::once(&member.name).chain(&member.also));
         let mut rest = members.filter_map(|member| member.strip_prefix(name));
@@ -72,9 +76,9 @@ impl Compiler<'_> {
     }
 
     /// The column that counts the items of a column's lists.
-    fn counter_of(&self, column: usize) -> Option<usize> {
+    pub(super) fn counter_of(&self, column: usize) -> Option<usize> {
         let counter = self
-            .builder
+            .nodes
             .schema
             .fields
             .get(column)?
@@ -83,8 +87,8 @@ impl Compiler<'_> {
         self.by_name.get(counter).copied()
     }
 
-    fn column(&mut self, index: usize, at: Span) -> Result<Binding> {
-        let schema = self.builder.schema;
+    pub(super) fn column(&mut self, index: usize, at: Span) -> Result<Binding> {
+        let schema = self.nodes.schema;
         let Some(field) = schema.fields.get(index) else {
             return Err(QueryError::at(at, "there is no such column"));
         };
@@ -92,7 +96,7 @@ impl Compiler<'_> {
             ColumnType::Scalar(item) => (EVENT, type_of(*item)),
             ColumnType::Str => (EVENT, Type::Str),
             ColumnType::List { item, counter } => (
-                self.builder.items_level(counter.as_deref(), index),
+                self.nodes.items_level(counter.as_deref(), index),
                 type_of(*item),
             ),
             ColumnType::Lists {
@@ -100,21 +104,15 @@ impl Compiler<'_> {
                 counter,
                 below,
             } => {
-                let outer = self.builder.items_level(counter.as_deref(), index);
-                (
-                    self.builder.levels_below(outer, below, index),
-                    type_of(*item),
-                )
+                let outer = self.nodes.items_level(counter.as_deref(), index);
+                (self.nodes.levels_below(outer, below, index), type_of(*item))
             }
             ColumnType::Array { item, len } => {
-                (self.builder.arrays_level(EVENT, *len), type_of(*item))
+                (self.nodes.arrays_level(EVENT, *len), type_of(*item))
             }
             ColumnType::Arrays { item, len, below } => {
-                let outer = self.builder.arrays_level(EVENT, *len);
-                (
-                    self.builder.levels_below(outer, below, index),
-                    type_of(*item),
-                )
+                let outer = self.nodes.arrays_level(EVENT, *len);
+                (self.nodes.levels_below(outer, below, index), type_of(*item))
             }
             ColumnType::Other(name) => {
                 // The branch of an object without data of its own, whose members are columns.
@@ -133,7 +131,7 @@ impl Compiler<'_> {
                 return Err(QueryError::at(at, message));
             }
         };
-        Ok(Binding::Value(self.builder.graph.add(Node {
+        Ok(Binding::Value(self.nodes.graph.add(Node {
             op: Op::Column(index),
             inputs: Vec::new(),
             level,
@@ -164,7 +162,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn level_of_collection(&mut self, prefix: &str) -> Option<LevelId> {
+    pub(super) fn level_of_collection(&mut self, prefix: &str) -> Option<LevelId> {
         let is_member = |name: &str| {
             let rest = name.strip_prefix(prefix);
             rest.is_some_and(|rest| rest.starts_with(['_', '.']) && rest.len() > 1)
@@ -185,12 +183,12 @@ impl Compiler<'_> {
 
     /// The level of the columns that the collection's own counter counts, else that of most of its columns, if there
     /// are any. Others may be of another collection of this name, or of one whose name begins with it.
-    fn level_of_columns(
+    pub(super) fn level_of_columns(
         &mut self,
         is_member: impl Fn(&str) -> bool,
         counts_it: impl Fn(&str, Option<usize>) -> bool,
     ) -> Option<LevelId> {
-        let schema = self.builder.schema;
+        let schema = self.nodes.schema;
         // The counter that most of its list columns have; those that count one column each are like none.
         let mut counters: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
         let mut scalars = 0_usize;
@@ -208,7 +206,7 @@ impl Compiler<'_> {
                 ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
                     let shared = counter
                         .as_deref()
-                        .filter(|name| self.builder.ties(Some(name)));
+                        .filter(|name| self.nodes.ties(Some(name)));
                     let found = counters.entry(shared).or_insert((0, index));
                     found.0 += 1;
                 }
@@ -226,7 +224,7 @@ impl Compiler<'_> {
                     .fields
                     .get(index)
                     .and_then(|field| field.column_type.counter());
-                Some(self.builder.items_level(counter, index))
+                Some(self.nodes.items_level(counter, index))
             }
             _ if scalars > 0 => Some(EVENT),
             _ => None,

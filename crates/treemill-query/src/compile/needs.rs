@@ -2,7 +2,7 @@
 
 use super::fast_maps::FastSet;
 use super::program::Program;
-use super::{Compiler, LevelId, LevelKind, NodeId, Op};
+use super::{LevelId, LevelKind, NodeId, Op, Resolver};
 use crate::schema::ColumnType;
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(super) enum Want {
 
 /// Finds the columns that are needed, in the order in which evaluation first asks for them.
 pub(super) struct Needs<'a, 'b> {
-    pub compiler: &'a Compiler<'b>,
+    pub names: &'a Resolver<'b>,
     pub columns: Vec<usize>,
     pub column_of: HashMap<usize, usize>,
     pub sources: HashMap<LevelId, OffsetColumns>,
@@ -33,9 +33,9 @@ pub(super) struct Needs<'a, 'b> {
 
 impl<'a, 'b> Needs<'a, 'b> {
     /// Nothing is needed yet.
-    pub fn new(compiler: &'a Compiler<'b>) -> Self {
+    pub fn new(names: &'a Resolver<'b>) -> Self {
         Self {
-            compiler,
+            names,
             columns: Vec::new(),
             column_of: HashMap::new(),
             sources: HashMap::new(),
@@ -82,7 +82,7 @@ impl<'a, 'b> Needs<'a, 'b> {
                     let program = &programs[&id];
                     stack.extend(program.leaves.iter().map(|leaf| Want::Node(leaf.node)));
                     stack.extend(program.tuples.map(Want::Offsets));
-                    stack.push(Want::Offsets(self.compiler.builder.graph.node(id).level));
+                    stack.push(Want::Offsets(self.names.nodes.graph.node(id).level));
                 }
                 _ => stack.extend(self.before(want)),
             }
@@ -96,7 +96,7 @@ impl<'a, 'b> Needs<'a, 'b> {
 
     /// What is needed before.
     pub fn before(&self, want: Want) -> Vec<Want> {
-        let graph = &self.compiler.builder.graph;
+        let graph = &self.names.nodes.graph;
         match want {
             Want::Node(id) => {
                 let node = graph.node(id);
@@ -151,10 +151,10 @@ impl<'a, 'b> Needs<'a, 'b> {
     fn note(&mut self, want: Want) {
         match want {
             Want::Node(id) => {
-                let node = self.compiler.builder.graph.node(id);
+                let node = self.names.nodes.graph.node(id);
                 if let Op::Column(column) = node.op {
                     let index = self.add(column);
-                    let graph = &self.compiler.builder.graph;
+                    let graph = &self.names.nodes.graph;
                     let level = graph.root(node.level);
                     if matches!(graph.level(level).kind, LevelKind::Items { .. }) {
                         let source = self.sources.entry(level).or_default();
@@ -169,7 +169,7 @@ impl<'a, 'b> Needs<'a, 'b> {
     }
 
     fn source(&mut self, level: LevelId) {
-        let (counter, column) = match &self.compiler.builder.graph.level(level).kind {
+        let (counter, column) = match &self.names.nodes.graph.level(level).kind {
             LevelKind::Items { counter, column } => (counter, column),
             LevelKind::Inner { column } => {
                 self.add(*column);
@@ -186,8 +186,8 @@ impl<'a, 'b> Needs<'a, 'b> {
         }
         // Counters are small; where there is none, the items must be read.
         let counter = counter.as_ref().and_then(|name| {
-            let index = self.compiler.by_name.get(name.as_str()).copied()?;
-            let field = self.compiler.builder.schema.fields.get(index)?;
+            let index = self.names.by_name.get(name.as_str()).copied()?;
+            let field = self.names.nodes.schema.fields.get(index)?;
             let is_count =
                 matches!(&field.column_type, ColumnType::Scalar(item) if item.is_integer());
             is_count.then_some(index)

@@ -3,7 +3,7 @@
 //! members.
 
 use super::spelling::listed;
-use super::{Binding, Builder, Compiler, EVENT, LevelId, Node, NodeId, Op, Result};
+use super::{Binding, Builder, EVENT, LevelId, Node, NodeId, Op, Resolver, Result};
 use crate::error::QueryError;
 use crate::spec::Span;
 use std::rc::Rc;
@@ -57,9 +57,9 @@ pub(crate) enum Move {
     },
 }
 
-impl Compiler<'_> {
+impl Resolver<'_> {
     pub(super) fn not_a_value(&self, bound: &Binding, at: Span) -> QueryError {
-        let title = self.builder.title(bound);
+        let title = self.nodes.title(bound);
         let message = match bound {
             Binding::Value(_) => "this is a value".to_owned(),
             Binding::Provided(_) => {
@@ -70,13 +70,13 @@ impl Compiler<'_> {
                 items.len()
             ),
             Binding::Choice { .. } => {
-                let title = self.builder.title(bound);
+                let title = self.nodes.title(bound);
                 format!("this is a record ({title}), not a number: use one of its members")
             }
             Binding::Sum { .. } | Binding::Scaled { .. } => {
                 "this is a vector, not a number: use .mass, .pt, .eta, .phi …".to_owned()
             }
-            Binding::Object(object) if self.builder.is_single(object.level) => {
+            Binding::Object(object) if self.nodes.is_single(object.level) => {
                 let members = self.members(bound);
                 format!(
                     "{title} is a record, not a number: use one of its members ({})",

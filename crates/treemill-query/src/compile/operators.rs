@@ -12,36 +12,38 @@ impl Compiler<'_> {
             Binding::Value(id) => id,
             vector if matches!(op, "-" | "-.") => {
                 let minus = self
-                    .builder
+                    .names
+                    .nodes
                     .graph
                     .constant(Constant::Float((-1.0_f64).to_bits()));
-                return self.builder.scaled(vector, minus, at);
+                return self.names.nodes.scaled(vector, minus, at);
             }
-            other => return Err(self.not_a_value(&other, span(operand))),
+            other => return Err(self.names.not_a_value(&other, span(operand))),
         };
-        let ty = self.builder.type_of(id);
+        let ty = self.names.nodes.type_of(id);
         if op == "not" {
-            let condition = self.builder.truth(id, span(operand))?;
-            return Ok(Binding::Value(self.builder.negated(condition)));
+            let condition = self.names.nodes.truth(id, span(operand))?;
+            return Ok(Binding::Value(self.names.nodes.negated(condition)));
         }
         let node = match (op, ty) {
             (_, Type::Str) => Err(QueryError::at(
                 at,
                 format!("{op} does not go with a string"),
             )),
-            ("+", _) => Ok(self.builder.number_of(id)),
+            ("+", _) => Ok(self.names.nodes.number_of(id)),
             ("-.", Type::UInt) | ("-" | "-.", Type::Float) => {
-                let real = self.builder.real_of(id);
-                Ok(self.builder.map(Map::Negate, &[real], Type::Float))
+                let real = self.names.nodes.real_of(id);
+                Ok(self.names.nodes.map(Map::Negate, &[real], Type::Float))
             }
-            ("-", Type::UInt) => self.builder.negated_unsigned(id, at),
+            ("-", Type::UInt) => self.names.nodes.negated_unsigned(id, at),
             ("-" | "-.", _) => {
-                let number = self.builder.number_of(id);
-                self.builder
+                let number = self.names.nodes.number_of(id);
+                self.names
+                    .nodes
                     .integral(Map::NegateInt, &[number], Type::Int, at)
             }
-            ("~", Type::Bool) => Ok(self.builder.negated(id)),
-            ("~", Type::Int | Type::UInt) => Ok(self.builder.map(Map::Invert, &[id], ty)),
+            ("~", Type::Bool) => Ok(self.names.nodes.negated(id)),
+            ("~", Type::Int | Type::UInt) => Ok(self.names.nodes.map(Map::Invert, &[id], ty)),
             ("~", Type::Float) => Err(QueryError::at(
                 at,
                 "~ goes with bools and integers; this is a float",
@@ -94,14 +96,14 @@ impl Compiler<'_> {
             None => (op, false),
         };
         let sides = (
-            self.builder.written_list(sides.0, places[0])?,
-            self.builder.written_list(sides.1, places[1])?,
+            self.names.nodes.written_list(sides.0, places[0])?,
+            self.names.nodes.written_list(sides.1, places[1])?,
         );
         let (left, right) = match sides {
             (Binding::Value(left), Binding::Value(right)) => (left, right),
             (a, b) => return self.vector_operation(op, a, b, places, at),
         };
-        let both = self.builder.together(&[left, right], at)?;
+        let both = self.names.nodes.together(&[left, right], at)?;
         let &[left, right] = both.as_slice() else {
             return Err(QueryError::at(at, "an operator has two sides"));
         };
@@ -115,19 +117,21 @@ impl Compiler<'_> {
             "**" => Arithmetic::Pow,
             _ => {
                 return self
-                    .builder
+                    .names
+                    .nodes
                     .bit_operation(op, left, right, at)
                     .map(Binding::Value);
             }
         };
-        let integers =
-            self.builder.type_of(left).is_integral() && self.builder.type_of(right).is_integral();
-        if as_doubles && integers && !self.builder.always_fits(arithmetic, left, right) {
+        let integers = self.names.nodes.type_of(left).is_integral()
+            && self.names.nodes.type_of(right).is_integral();
+        if as_doubles && integers && !self.names.nodes.always_fits(arithmetic, left, right) {
             return Ok(Binding::Value(
-                self.builder.real_arithmetic(arithmetic, left, right),
+                self.names.nodes.real_arithmetic(arithmetic, left, right),
             ));
         }
-        self.builder
+        self.names
+            .nodes
             .arithmetic(arithmetic, left, right, at)
             .map(Binding::Value)
     }
@@ -145,24 +149,26 @@ impl Compiler<'_> {
             ("+" | "-", a, b)
                 if !matches!(a, Binding::Value(_)) && !matches!(b, Binding::Value(_)) =>
             {
-                self.builder.vector_sum(a, b, op == "-", at)
+                self.names.nodes.vector_sum(a, b, op == "-", at)
             }
             ("*", Binding::Value(factor), vector) | ("*", vector, Binding::Value(factor)) => {
-                self.builder.scaled(vector, factor, at)
+                self.names.nodes.scaled(vector, factor, at)
             }
             ("/", vector, Binding::Value(divisor)) => {
                 let one = self
-                    .builder
+                    .names
+                    .nodes
                     .graph
                     .constant(Constant::Float(1.0_f64.to_bits()));
-                let divisor = self.builder.real_of(divisor);
+                let divisor = self.names.nodes.real_of(divisor);
                 let factor =
-                    self.builder
+                    self.names
+                        .nodes
                         .map(Map::Real(Arithmetic::Div), &[one, divisor], Type::Float);
-                self.builder.scaled(vector, factor, at)
+                self.names.nodes.scaled(vector, factor, at)
             }
-            (_, Binding::Value(_), other) => Err(self.not_a_value(&other, places[1])),
-            (_, other, _) => Err(self.not_a_value(&other, places[0])),
+            (_, Binding::Value(_), other) => Err(self.names.not_a_value(&other, places[1])),
+            (_, other, _) => Err(self.names.not_a_value(&other, places[0])),
         }
     }
 
@@ -170,14 +176,14 @@ impl Compiler<'_> {
         let mut result: Option<NodeId> = None;
         for value in values {
             let next = self.value(value)?;
-            let next = self.builder.truth(next, span(value))?;
+            let next = self.names.nodes.truth(next, span(value))?;
             result = Some(match result {
                 None => next,
                 Some(before) => {
-                    let both = self.builder.together(&[before, next], at)?;
+                    let both = self.names.nodes.together(&[before, next], at)?;
                     match op {
-                        "and" => self.builder.both(both[0], both[1]),
-                        "or" => self.builder.either(both[0], both[1]),
+                        "and" => self.names.nodes.both(both[0], both[1]),
+                        "or" => self.names.nodes.either(both[0], both[1]),
                         _ => return Err(QueryError::at(at, format!("there is no operator {op}"))),
                     }
                 }

@@ -58,7 +58,7 @@ pub(crate) struct Placement {
 impl Placement {
     /// The placement of what is `wanted`, each at its cut.
     pub(super) fn new(needs: &Needs<'_, '_>, wanted: &[(usize, Want)], cuts: &Cuts) -> Self {
-        let graph = &needs.compiler.builder.graph;
+        let graph = &needs.names.nodes.graph;
         let mut known: FastMap<Want, usize> = FastMap::default();
         let mut stack: Vec<(usize, Want)> = wanted.to_vec();
         // The widest are worked off first: then the others seldom change anything.

@@ -49,7 +49,7 @@ impl Compiler<'_> {
     /// The plan for wanting these nodes' values, in this order, and the lists of these levels, each at
     /// one of the cuts.
     pub fn plan(self, wanted: &[(usize, NodeId)], lists: &[(usize, LevelId)], cuts: &Cuts) -> Plan {
-        let mut needs = Needs::new(&self);
+        let mut needs = Needs::new(&self.names);
         let nodes = wanted.iter().map(|(cut, node)| (*cut, Want::Node(*node)));
         let levels = lists
             .iter()
@@ -60,26 +60,28 @@ impl Compiler<'_> {
         }
         let placement = Placement::new(&needs, &all, cuts);
         let live = |id: &NodeId| needs.is_live(*id);
-        let uses = self.builder.uses(wanted, &needs.seen);
-        let ids = 0..self.builder.graph.nodes.len() as NodeId;
+        let uses = self.names.nodes.uses(wanted, &needs.seen);
+        let ids = 0..self.names.nodes.graph.nodes.len() as NodeId;
         let mut programs: HashMap<NodeId, Program> = ids
             .clone()
             .filter(live)
-            .filter_map(|id| Some((id, program(&self.builder.graph, &uses, id)?)))
+            .filter_map(|id| Some((id, program(&self.names.nodes.graph, &uses, id)?)))
             .collect();
         let (joints, joint_of) = joints(&needs, &programs, &placement, &uses, &all);
         let evaluated = needs.evaluated(&programs, &all);
         programs.retain(|id, _| evaluated.contains(id));
-        let folds = folds(&self.builder.graph, &programs, &uses, &evaluated);
+        let folds = folds(&self.names.nodes.graph, &programs, &uses, &evaluated);
         let Needs {
             columns,
             column_of,
             sources,
             ..
         } = needs;
-        let local = ids.filter(|id| self.builder.graph.is_local(*id)).collect();
+        let local = ids
+            .filter(|id| self.names.nodes.graph.is_local(*id))
+            .collect();
         let mut column_nodes = HashMap::new();
-        for (id, node) in self.builder.graph.nodes.iter().enumerate() {
+        for (id, node) in self.names.nodes.graph.nodes.iter().enumerate() {
             if let Op::Column(column) = node.op
                 && let Some(column) = column_of.get(&column)
             {
@@ -88,10 +90,12 @@ impl Compiler<'_> {
         }
         let fields = columns
             .iter()
-            .filter_map(|column| self.builder.schema.fields.get(*column).cloned())
+            .filter_map(|column| self.names.nodes.schema.fields.get(*column).cloned())
             .collect();
-        let levels = 0..self.builder.graph.levels.len() as LevelId;
-        let level_names = levels.map(|level| self.builder.describe(level)).collect();
+        let levels = 0..self.names.nodes.graph.levels.len() as LevelId;
+        let level_names = levels
+            .map(|level| self.names.nodes.describe(level))
+            .collect();
         Plan {
             programs,
             joints,
@@ -106,8 +110,8 @@ impl Compiler<'_> {
             level_names,
             local,
             uses,
-            callees: self.builder.callees,
-            graph: self.builder.graph,
+            callees: self.names.nodes.callees,
+            graph: self.names.nodes.graph,
         }
     }
 }

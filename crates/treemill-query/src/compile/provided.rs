@@ -42,7 +42,7 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         };
         let key = self.value(index)?;
-        let (name, written) = match self.builder.graph.as_const(key) {
+        let (name, written) = match self.names.nodes.graph.as_const(key) {
             Some(Constant::Str(name)) => (name.to_string(), format!("{name:?}")),
             Some(Constant::Int(number)) => (number.to_string(), number.to_string()),
             Some(Constant::UInt(number)) => (number.to_string(), number.to_string()),
@@ -72,10 +72,10 @@ impl Compiler<'_> {
         if self.locals.iter().any(|(known, _)| known == id) {
             return Ok(None);
         }
-        let Some(named) = self.given_function(id) else {
+        let Some(named) = self.names.given_function(id) else {
             return Ok(None);
         };
-        match self.builder.part_of(&named, name, at)? {
+        match self.names.nodes.part_of(&named, name, at)? {
             Binding::Provided(part) => Ok(Some(part)),
             _ => Ok(None),
         }
@@ -112,7 +112,10 @@ impl Compiler<'_> {
             })?;
             ids.push(id);
         }
-        let given: Vec<Given> = ids.iter().map(|id| self.builder.as_given(*id)).collect();
+        let given: Vec<Given> = ids
+            .iter()
+            .map(|id| self.names.nodes.as_given(*id))
+            .collect();
         let of = Arc::clone(function);
         let function = function
             .fitted(&given)
@@ -130,9 +133,12 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         }
         for ((id, arg), parameter) in ids.iter_mut().zip(args).zip(&parameters) {
-            *id = self.builder.as_argument(*id, parameter, title, span(arg))?;
+            *id = self
+                .names
+                .nodes
+                .as_argument(*id, parameter, title, span(arg))?;
         }
-        let fixed: Vec<Option<Fixed>> = ids.iter().map(|id| self.builder.fixed(*id)).collect();
+        let fixed: Vec<Option<Fixed>> = ids.iter().map(|id| self.names.nodes.fixed(*id)).collect();
         let types: Vec<ParameterType> = parameters.iter().map(|each| each.ty).collect();
         let outputs = match function.outputs() {
             None if types.iter().any(|ty| ty.is_list()) => Some(vec![Output {
@@ -145,7 +151,8 @@ impl Compiler<'_> {
         if fixed.iter().all(Option::is_some) {
             if let Some(outputs) = &outputs {
                 return self
-                    .builder
+                    .names
+                    .nodes
                     .returned_constants(&*function, &fixed, outputs, at)
                     .map_err(|mut error| {
                         error.message = format!("{title}: {}", error.message);
@@ -156,7 +163,7 @@ impl Compiler<'_> {
             evaluate_fixed(&*function, &fixed, &mut out).map_err(wrong)?;
             let [value] = out;
             let constant = Constant::Float(value.to_bits());
-            return Ok(Binding::Value(self.builder.graph.constant(constant)));
+            return Ok(Binding::Value(self.names.nodes.graph.constant(constant)));
         }
         let varying: Vec<(NodeId, ParameterType)> = ids
             .iter()
@@ -164,9 +171,9 @@ impl Compiler<'_> {
             .zip(&fixed)
             .filter_map(|((id, ty), fixed)| fixed.is_none().then_some((*id, *ty)))
             .collect();
-        let (mut varying, level) = self.builder.together_with_lists(&varying, at)?;
+        let (mut varying, level) = self.names.nodes.together_with_lists(&varying, at)?;
         if let Some(first) = varying.first_mut()
-            && self.builder.graph.node(*first).level == level
+            && self.names.nodes.graph.node(*first).level == level
         {
             *first = self.guarded(*first, at)?;
         }
@@ -182,29 +189,30 @@ impl Compiler<'_> {
             at,
         };
         let known = self
-            .builder
+            .names
+            .nodes
             .callees
             .iter()
             .position(|other| other.is_as(&callee));
         let callee = known.unwrap_or_else(|| {
-            self.builder.callees.push(callee);
-            self.builder.callees.len() - 1
+            self.names.nodes.callees.push(callee);
+            self.names.nodes.callees.len() - 1
         });
         if let Some(outputs) = &outputs {
-            return Ok(self.builder.returned(callee, &varying, level, outputs));
+            return Ok(self.names.nodes.returned(callee, &varying, level, outputs));
         }
         let missing = varying
             .iter()
-            .any(|id| self.builder.graph.node(*id).missing);
-        let shares = self.builder.callees[callee].function.shares();
+            .any(|id| self.names.nodes.graph.node(*id).missing);
+        let shares = self.names.nodes.callees[callee].function.shares();
         let shared = shares
-            .then(|| self.builder.shared_arguments(&varying))
+            .then(|| self.names.nodes.shared_arguments(&varying))
             .flatten();
         let (op, inputs) = match shared {
             None => (Op::Call(callee), varying),
             Some(SharedArguments { inputs, steps }) => (Op::CallShared { callee, steps }, inputs),
         };
-        Ok(Binding::Value(self.builder.graph.add(Node {
+        Ok(Binding::Value(self.names.nodes.graph.add(Node {
             op,
             inputs,
             level,
@@ -218,15 +226,15 @@ impl Compiler<'_> {
         let mut value = value;
         for guard in self.guards.clone() {
             let (level, above) = (
-                self.builder.graph.node(value).level,
-                self.builder.graph.node(guard).level,
+                self.names.nodes.graph.node(value).level,
+                self.names.nodes.graph.node(guard).level,
             );
-            if self.builder.graph.as_const(guard).is_none()
-                && self.builder.graph.encloses(above, level)
+            if self.names.nodes.graph.as_const(guard).is_none()
+                && self.names.nodes.graph.encloses(above, level)
             {
-                let both = self.builder.together(&[value, guard], at)?;
+                let both = self.names.nodes.together(&[value, guard], at)?;
                 if let [found, guard] = both[..] {
-                    value = self.builder.only(found, guard);
+                    value = self.names.nodes.only(found, guard);
                 }
             }
         }

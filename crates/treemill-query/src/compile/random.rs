@@ -30,7 +30,7 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         };
         let number = self.value(seed)?;
-        let seed = match self.builder.graph.as_const(number) {
+        let seed = match self.names.nodes.graph.as_const(number) {
             Some(Constant::Int(x)) => *x as u64,
             Some(Constant::UInt(x)) => *x,
             _ => {
@@ -39,23 +39,23 @@ impl Compiler<'_> {
             }
         };
         let first = random::counted(0, seed) as i64;
-        let state = self.builder.graph.constant(Constant::Int(first));
+        let state = self.names.nodes.graph.constant(Constant::Int(first));
         let Binding::Value(entry) = self.name(ENTRY, at)? else {
             return Err(QueryError::at(at, "the number of an entry is a number"));
         };
-        let mut state = self.builder.map(Map::Count, &[state, entry], Type::Int);
+        let mut state = self.names.nodes.map(Map::Count, &[state, entry], Type::Int);
         let mut levels = Vec::new();
-        let mut level = self.builder.here;
+        let mut level = self.names.nodes.here;
         while level != EVENT {
             levels.push(level);
-            level = self.builder.graph.parent(level);
+            level = self.names.nodes.graph.parent(level);
         }
         for level in levels.into_iter().rev() {
-            let place = self.builder.place_in_loop(level);
-            let both = self.builder.together(&[state, place], at)?;
-            state = self.builder.map(Map::Count, &both, Type::Int);
+            let place = self.names.nodes.place_in_loop(level);
+            let both = self.names.nodes.together(&[state, place], at)?;
+            state = self.names.nodes.map(Map::Count, &both, Type::Int);
         }
-        Ok(Binding::Value(self.builder.map(
+        Ok(Binding::Value(self.names.nodes.map(
             distribution,
             &[state],
             Type::Float,

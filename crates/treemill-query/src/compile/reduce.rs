@@ -22,7 +22,7 @@ impl Compiler<'_> {
     ) -> Result<(Binding, LevelId)> {
         if let Expr::Comprehension { element, loops, at } = arg {
             let looped = self.looped(element, loops, *at)?;
-            if !has_key && self.builder.level_of(&looped.element) != looped.level {
+            if !has_key && self.names.nodes.level_of(&looped.element) != looped.level {
                 let message = format!("{name}(…) of lists: close the inner ones first");
                 return Err(QueryError::at(span(element), message));
             }
@@ -44,10 +44,10 @@ impl Compiler<'_> {
     ) -> Result<Binding> {
         let (items, _) = self.reducible(name, arg, false)?;
         match items {
-            Binding::Value(id) => self.builder.reduce(reducer, id, at).map(Binding::Value),
-            Binding::Tuple { .. } => Err(self.not_a_value(&items, span(arg))),
+            Binding::Value(id) => self.names.nodes.reduce(reducer, id, at).map(Binding::Value),
+            Binding::Tuple { .. } => Err(self.names.not_a_value(&items, span(arg))),
             vectors if reducer == Reducer::Sum => self.sum_of_vectors(&vectors, span(arg)),
-            other => Err(self.not_a_value(&other, span(arg))),
+            other => Err(self.names.not_a_value(&other, span(arg))),
         }
     }
 
@@ -60,13 +60,17 @@ impl Compiler<'_> {
             Coordinate::Pz,
             Coordinate::Energy,
         ] {
-            let each = self.coordinate(vectors, part, at)?;
+            let each = self.names.coordinate(vectors, part, at)?;
             fields.push((
                 part.name().to_owned(),
-                self.builder.reduce(Reducer::Sum, each, at)?,
+                self.names.nodes.reduce(Reducer::Sum, each, at)?,
             ));
         }
-        let level = self.builder.graph.parent(self.builder.level_of(vectors));
+        let level = self
+            .names
+            .nodes
+            .graph
+            .parent(self.names.nodes.level_of(vectors));
         Ok(Binding::Object(Object {
             source: Rc::new(RecordSource::Made(fields)),
             base: level,
@@ -88,7 +92,9 @@ impl Compiler<'_> {
         let (items, level) = self.reducible(name, arg, key.is_some())?;
         let index = matches!(reducer, Reducer::ArgMin | Reducer::ArgMax);
         let found = match (&items, key) {
-            (Binding::Value(id), None) => Binding::Value(self.builder.reduce(reducer, *id, at)?),
+            (Binding::Value(id), None) => {
+                Binding::Value(self.names.nodes.reduce(reducer, *id, at)?)
+            }
             _ => {
                 let (items, level) = self.nested_for(key, items.clone(), level)?;
                 let key = self.key(&items, level, key, span(arg))?;
@@ -96,7 +102,7 @@ impl Compiler<'_> {
                     Reducer::Min | Reducer::ArgMin => Reducer::ArgMin,
                     _ => Reducer::ArgMax,
                 };
-                let place = self.builder.reduce(place, key, at)?;
+                let place = self.names.nodes.reduce(place, key, at)?;
                 if index {
                     Binding::Value(place)
                 } else {
@@ -105,7 +111,7 @@ impl Compiler<'_> {
                         list: None,
                         from_end: false,
                     };
-                    self.builder.carried_from(&items, level, how)
+                    self.names.nodes.carried_from(&items, level, how)
                 }
             }
         };
@@ -121,14 +127,14 @@ impl Compiler<'_> {
             return self.filled_record(found, default, at);
         };
         let default = self.value(default)?;
-        let ids = self.builder.together(&[value, default], at)?;
-        self.builder.filled(&ids, at).map(Binding::Value)
+        let ids = self.names.nodes.together(&[value, default], at)?;
+        self.names.nodes.filled(&ids, at).map(Binding::Value)
     }
 
     /// `len(X)`
     pub(super) fn len(&mut self, arg: &Expr) -> Result<NodeId> {
         let (_, level) = self.reducible("len", arg, false)?;
-        Ok(self.builder.length(level))
+        Ok(self.names.nodes.length(level))
     }
 
     /// `first(X)`, `last(X)`
@@ -141,11 +147,15 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let (items, level) = self.reducible(name, arg, false)?;
-        let index = self.builder.graph.constant(Constant::Int(index));
-        if !self.builder.is_single(self.builder.graph.parent(level)) {
-            return self.builder.list_at(&items, level, index, at);
+        let index = self.names.nodes.graph.constant(Constant::Int(index));
+        if !self
+            .names
+            .nodes
+            .is_single(self.names.nodes.graph.parent(level))
+        {
+            return self.names.nodes.list_at(&items, level, index, at);
         }
-        let found = self.builder.carried(
+        let found = self.names.nodes.carried(
             &items,
             Move::At {
                 index,
@@ -167,7 +177,7 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let missing = self.is_missing(&found)?;
-        self.builder.choice(missing, (with, found), at)
+        self.names.nodes.choice(missing, (with, found), at)
     }
 }
 

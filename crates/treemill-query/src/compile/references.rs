@@ -6,7 +6,7 @@ use super::identities::Stored;
 use super::objects::{Move, Object, RecordSource};
 use super::spelling::listed;
 use super::{
-    Binding, Builder, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type,
+    Binding, Builder, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Resolver, Result, Type,
 };
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map};
@@ -14,7 +14,7 @@ use crate::limits::REFERENCE_TARGETS;
 use crate::references::{self, Ancestry, Columns, Indices, Reference};
 use crate::spec::{Format, Span};
 
-impl Compiler<'_> {
+impl Resolver<'_> {
     /// What a member of a record refers to; `None` if it is no reference.
     pub(super) fn referred(
         &mut self,
@@ -49,7 +49,7 @@ impl Compiler<'_> {
             if !Stored::of(self).follows(Format::Physlite) {
                 return false;
             }
-            let mut columns = self.builder.schema.columns();
+            let mut columns = self.nodes.schema.columns();
             columns.any(|(_, field)| references::physlite::is_own(&field.name))
         });
         match is_physlite {
@@ -59,7 +59,7 @@ impl Compiler<'_> {
     }
 
     /// What each of several concatenated collections refers to.
-    fn referred_by_each(
+    pub(super) fn referred_by_each(
         &mut self,
         parts: &[Binding],
         object: &Object,
@@ -69,21 +69,21 @@ impl Compiler<'_> {
         let mut found = Vec::with_capacity(parts.len());
         for part in parts {
             match self.referred(part, name, at)? {
-                Some(target) if self.builder.level_of(&target) == self.builder.level_of(part) => {
+                Some(target) if self.nodes.level_of(&target) == self.nodes.level_of(part) => {
                     found.push(target)
                 }
                 _ => return Ok(None),
             }
         }
-        let joined = self.builder.joined_bounds(&found, object.base, at)?;
+        let joined = self.nodes.joined_bounds(&found, object.base, at)?;
         let moves = object.moves.iter();
         Ok(Some(moves.fold(joined, |found, how| {
-            self.builder.carried(&found, *how)
+            self.nodes.carried(&found, *how)
         })))
     }
 
     /// The collections that a reference may lead to, with their keys.
-    fn targets(
+    pub(super) fn targets(
         &mut self,
         reference: &Reference,
         prefix: &str,
@@ -135,7 +135,13 @@ impl Compiler<'_> {
     }
 
     /// Error: the collection was defined anew, and a reference counts the items that are stored.
-    fn check_stored(&self, collection: &str, prefix: &str, name: &str, at: Span) -> Result<()> {
+    pub(super) fn check_stored(
+        &self,
+        collection: &str,
+        prefix: &str,
+        name: &str,
+        at: Span,
+    ) -> Result<()> {
         let short = collection.strip_prefix("Analysis").unwrap_or(collection);
         let defined = [collection, short].into_iter();
         let defined = defined.filter_map(|name| self.defines.named(name, self.scope));
@@ -153,7 +159,7 @@ impl Compiler<'_> {
         ))
     }
 
-    fn followed(
+    pub(super) fn followed(
         &mut self,
         bound: &Binding,
         object: &Object,
@@ -181,7 +187,7 @@ impl Compiler<'_> {
             Indices::Ancestor(ancestry) => {
                 let index = self.mothers(object, ancestry, at)?;
                 let moves = object.moves.iter();
-                moves.fold(index, |index, how| self.builder.carry(index, *how))
+                moves.fold(index, |index, how| self.nodes.carry(index, *how))
             }
             Indices::Numbers { member, of } => {
                 return self.identified(bound, (member, of), targets, at);
@@ -189,8 +195,7 @@ impl Compiler<'_> {
             Indices::Reverse(ancestry) => {
                 let index = self.mothers(object, ancestry, at)?;
                 let found = targets.into_iter().next().map(|(target, _)| target);
-                let found =
-                    found.map(|target| self.builder.those_that_refer(object, index, target));
+                let found = found.map(|target| self.nodes.those_that_refer(object, index, target));
                 return found
                     .ok_or_else(|| QueryError::at(at, "the reference names no collection"));
             }
@@ -200,26 +205,24 @@ impl Compiler<'_> {
             Some(_) if key.is_some() => key,
             Some(name) => {
                 let key = self.index_in(bound, name, at)?;
-                let level = self.builder.graph.node(index).level;
+                let level = self.nodes.graph.node(index).level;
                 // It lies beside the index; of lists in columns without a counter the data tells.
-                Some(match self.builder.graph.node(key).level == level {
+                Some(match self.nodes.graph.node(key).level == level {
                     true => key,
-                    false => self.builder.carry(key, Move::Align(level)),
+                    false => self.nodes.carry(key, Move::Align(level)),
                 })
             }
         };
         let mut found = None;
         for (target, number) in targets.into_iter().rev() {
-            let is_this = key.map(|key| self.builder.is_key(key, number));
-            let own = is_this.map_or(index, |is_this| self.builder.only(index, is_this));
+            let is_this = key.map(|key| self.nodes.is_key(key, number));
+            let own = is_this.map_or(index, |is_this| self.nodes.only(index, is_this));
             let level = target.level;
             let this = self
-                .builder
+                .nodes
                 .at_index(Binding::Object(target), level, own, at, at)?;
             found = Some(match (found, is_this) {
-                (Some(others), Some(is_this)) => {
-                    self.builder.choice(is_this, (this, others), at)?
-                }
+                (Some(others), Some(is_this)) => self.nodes.choice(is_this, (this, others), at)?,
                 _ => this,
             });
         }
@@ -229,21 +232,21 @@ impl Compiler<'_> {
     /// A member that holds indices.
     pub(super) fn index_in(&mut self, bound: &Binding, name: &str, at: Span) -> Result<NodeId> {
         match self.member(bound, name, at)? {
-            Binding::Value(id) if matches!(self.builder.type_of(id), Type::Int | Type::UInt) => {
+            Binding::Value(id) if matches!(self.nodes.type_of(id), Type::Int | Type::UInt) => {
                 Ok(id)
             }
             other => {
-                let message = format!("{name} is {}, and no index", self.builder.title(&other));
+                let message = format!("{name} is {}, and no index", self.nodes.title(&other));
                 Err(QueryError::at(at, message))
             }
         }
     }
 
     /// A column of indices.
-    fn index_column(&mut self, name: &str, at: Span) -> Result<NodeId> {
+    pub(super) fn index_column(&mut self, name: &str, at: Span) -> Result<NodeId> {
         match self.stored_column(name, at)? {
             Some(Binding::Value(id))
-                if matches!(self.builder.type_of(id), Type::Int | Type::UInt) =>
+                if matches!(self.nodes.type_of(id), Type::Int | Type::UInt) =>
             {
                 Ok(id)
             }
@@ -255,48 +258,59 @@ impl Compiler<'_> {
     }
 
     /// A column with an item for each object; the data tells whether it has as many.
-    fn index_beside(&mut self, object: &Object, column: &str, at: Span) -> Result<NodeId> {
+    pub(super) fn index_beside(
+        &mut self,
+        object: &Object,
+        column: &str,
+        at: Span,
+    ) -> Result<NodeId> {
         let index = self.index_column(column, at)?;
-        let index = match self.builder.graph.node(index).level == object.base {
+        let index = match self.nodes.graph.node(index).level == object.base {
             true => index,
-            false => self.builder.carry(index, Move::Align(object.base)),
+            false => self.nodes.carry(index, Move::Align(object.base)),
         };
         let moves = object.moves.iter();
-        Ok(moves.fold(index, |index, how| self.builder.carry(index, *how)))
+        Ok(moves.fold(index, |index, how| self.nodes.carry(index, *how)))
     }
 
     /// The numbers, for each object, from one that a member holds to before that of another.
-    fn places(&mut self, bound: &Binding, begin: &str, end: &str, at: Span) -> Result<NodeId> {
+    pub(super) fn places(
+        &mut self,
+        bound: &Binding,
+        begin: &str,
+        end: &str,
+        at: Span,
+    ) -> Result<NodeId> {
         let begin = self.index_in(bound, begin, at)?;
         let end = self.index_in(bound, end, at)?;
-        let both = self.builder.together(&[begin, end], at)?;
+        let both = self.nodes.together(&[begin, end], at)?;
         let (begin, end) = (both[0], both[1]);
         let count = self
-            .builder
+            .nodes
             .map(Map::Int(Arithmetic::Sub), &[end, begin], Type::Int);
-        let level = self.builder.graph.add_level(Level {
-            parent: self.builder.graph.node(begin).level,
+        let level = self.nodes.graph.add_level(Level {
+            parent: self.nodes.graph.node(begin).level,
             kind: LevelKind::Counted { count },
         });
-        let place = self.builder.graph.add(Node {
+        let place = self.nodes.graph.add(Node {
             op: Op::Position,
             inputs: Vec::new(),
             level,
             ty: Type::Int,
             missing: false,
         });
-        let begin = self.builder.moved(Op::Spread, begin, level);
+        let begin = self.nodes.moved(Op::Spread, begin, level);
         Ok(self
-            .builder
+            .nodes
             .map(Map::Int(Arithmetic::Add), &[begin, place], Type::Int))
     }
 
     /// The items of a column that have these numbers in their event.
-    fn index_at(&mut self, column: &str, place: NodeId, at: Span) -> Result<NodeId> {
+    pub(super) fn index_at(&mut self, column: &str, place: NodeId, at: Span) -> Result<NodeId> {
         let items = self.index_column(column, at)?;
-        let level = self.builder.graph.node(items).level;
+        let level = self.nodes.graph.node(items).level;
         match self
-            .builder
+            .nodes
             .at_index(Binding::Value(items), level, place, at, at)?
         {
             Binding::Value(id) => Ok(id),
@@ -305,13 +319,18 @@ impl Compiler<'_> {
     }
 
     /// The indices of several members, as a list for each object; a missing object has an empty one.
-    fn indices_beside(&mut self, object: &Object, names: &[String], at: Span) -> Result<NodeId> {
+    pub(super) fn indices_beside(
+        &mut self,
+        object: &Object,
+        names: &[String],
+        at: Span,
+    ) -> Result<NodeId> {
         let stored = stored(object);
-        let list = self.builder.graph.add_level(Level {
+        let list = self.nodes.graph.add_level(Level {
             parent: object.base,
             kind: LevelKind::Fixed(u32::try_from(names.len()).unwrap_or(u32::MAX)),
         });
-        let place = self.builder.graph.add(Node {
+        let place = self.nodes.graph.add(Node {
             op: Op::Position,
             inputs: Vec::new(),
             level: list,
@@ -321,21 +340,18 @@ impl Compiler<'_> {
         let mut found = None;
         for (number, name) in names.iter().enumerate().rev() {
             let index = self.index_in(&stored, name, at)?;
-            let index = self.builder.moved(Op::Spread, index, list);
+            let index = self.nodes.moved(Op::Spread, index, list);
             found = Some(match found {
                 None => index,
                 Some(others) => {
-                    let number = self.builder.graph.constant(Constant::Int(number as i64));
+                    let number = self.nodes.graph.constant(Constant::Int(number as i64));
                     let is_this = Map::CompareInt(Compare::Eq);
-                    let is_this = self.builder.map(is_this, &[place, number], Type::Bool);
-                    self.builder.select(is_this, index, others, at)?
+                    let is_this = self.nodes.map(is_this, &[place, number], Type::Bool);
+                    self.nodes.select(is_this, index, others, at)?
                 }
             });
         }
-        let found = found.map(|index| {
-            self.builder
-                .list_member(&Binding::Value(index), list, object)
-        });
+        let found = found.map(|index| self.nodes.list_member(&Binding::Value(index), list, object));
         match found {
             Some(Binding::Value(index)) => Ok(index),
             _ => Err(QueryError::at(at, "a reference without indices")),
@@ -343,21 +359,26 @@ impl Compiler<'_> {
     }
 
     /// Where the objects are stored: the indices of their mothers.
-    fn mothers(&mut self, object: &Object, ancestry: &Ancestry, at: Span) -> Result<NodeId> {
+    pub(super) fn mothers(
+        &mut self,
+        object: &Object,
+        ancestry: &Ancestry,
+        at: Span,
+    ) -> Result<NodeId> {
         let stored = stored(object);
         let mother = self.index_in(&stored, &ancestry.mother, at)?;
         let Some(distinct) = &ancestry.distinct else {
             return Ok(mother);
         };
         let kind = self.index_in(&stored, distinct, at)?;
-        if self.builder.graph.node(kind).missing {
+        if self.nodes.graph.node(kind).missing {
             let message = format!("{distinct} may be missing, and decides which mothers are meant");
             return Err(QueryError::at(at, message));
         }
-        Ok(self.builder.graph.add(Node {
+        Ok(self.nodes.graph.add(Node {
             op: Op::Ancestor,
             inputs: vec![mother, kind],
-            level: self.builder.graph.node(mother).level,
+            level: self.nodes.graph.node(mother).level,
             ty: Type::Int,
             missing: false,
         }))

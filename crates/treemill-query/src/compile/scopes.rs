@@ -6,7 +6,7 @@
 use super::objects::{Object, RecordSource};
 use super::provided::Named;
 use super::spelling::{Members, alike, rest};
-use super::{Binding, Compiler, LevelKind, Result, too_deep};
+use super::{Binding, Compiler, LevelId, LevelKind, Resolver, Result, too_deep};
 use crate::error::QueryError;
 use crate::limits::EXPRESSION_DEPTH;
 use crate::references;
@@ -165,6 +165,115 @@ fn owners(name: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Compiler<'_> {
+    pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Binding> {
+        let path = self.dotted(value);
+        if let Some(path) = &path {
+            // Before its beginnings are looked up: that takes the square of its length at each level.
+            if path.len() >= EXPRESSION_DEPTH {
+                return Err(too_deep(at));
+            }
+            let mut whole = path.clone();
+            whole.push(name);
+            if let Some((define, used)) = self.names.newest(&whole) {
+                let found = self.of_definition(define, used, &whole, value, at)?;
+                return Ok(self.for_each_of(found, value));
+            }
+            // Columns may have dots in their names, so names are tried from the longest on.
+            if let Some(found) = self.names.joined_name(&path.join("."), name, at)? {
+                return Ok(found);
+            }
+        }
+        let bound = match self.bind(value) {
+            Ok(bound) => bound,
+            // `a.b.c`, where `a.b` is not a column but has members.
+            Err(error) => match path
+                .filter(|path| !self.names.refers(path))
+                .and_then(|path| {
+                    let mut joined = ["_", "."].into_iter().map(|sign| path.join(sign));
+                    joined.find_map(|joined| self.names.collection(&joined))
+                }) {
+                Some(object) => Binding::Object(object),
+                None => return Err(error),
+            },
+        };
+        self.names.member(&bound, name, at)
+    }
+
+    /// A constant that was defined as a member of a collection: each item has it.
+    fn for_each_of(&mut self, found: Binding, value: &Expr) -> Binding {
+        match found {
+            Binding::Value(id) if self.names.nodes.graph.as_const(id).is_some() => {
+                match self.bind(value) {
+                    Ok(Binding::Object(object)) => {
+                        Binding::Value(self.names.nodes.at_each_of(id, object.level))
+                    }
+                    _ => Binding::Value(id),
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// A path whose first `used` names spell a definition; `value` is all of it but its last name.
+    fn of_definition(
+        &mut self,
+        define: usize,
+        used: usize,
+        path: &[&str],
+        value: &Expr,
+        at: Span,
+    ) -> Result<Binding> {
+        let Some(mut bound) = self.names.defined(define) else {
+            return Err(QueryError::at(at, "there is no such definition"));
+        };
+        if let Some(names) = path.get(used..)
+            && !names.is_empty()
+        {
+            for name in names {
+                bound = self.names.member(&bound, name, at)?;
+            }
+            return Ok(bound);
+        }
+        // A list beside a collection is its member if both have the same lengths.
+        if matches!(bound, Binding::Value(_))
+            && !self
+                .names
+                .nodes
+                .is_single(self.names.nodes.level_of(&bound))
+            && let Ok(whole) = self.bind(value)
+            && self.names.is_one_collection(&whole)
+            && let Some(name) = path.last()
+        {
+            return self.names.member(&whole, name, at);
+        }
+        Ok(bound)
+    }
+
+    /// The names of an expression that is only `a.b.c`, if `a` is not a variable.
+    fn dotted<'e>(&self, expr: &'e Expr) -> Option<Vec<&'e str>> {
+        let mut names = Vec::new();
+        let mut walk = expr;
+        loop {
+            match walk {
+                Expr::Name { id, .. } => {
+                    if self.locals.iter().any(|(name, _)| name == id) {
+                        return None;
+                    }
+                    names.push(id.as_str());
+                    names.reverse();
+                    return Some(names);
+                }
+                Expr::Attribute { value, name, .. } => {
+                    names.push(name);
+                    walk = value;
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+impl Resolver<'_> {
     /// The definitions that are visible at `scope`, newest first.
     pub(super) fn definitions(
         &self,
@@ -189,7 +298,7 @@ impl Compiler<'_> {
     }
 
     /// A definition, with its members that were defined later.
-    fn defined(&self, index: usize) -> Option<Binding> {
+    pub(super) fn defined(&self, index: usize) -> Option<Binding> {
         let define = self.defines.get(index)?;
         let newer = self.defines.below(&define.name, self.scope);
         let mut members: Members = Vec::new();
@@ -224,7 +333,7 @@ impl Compiler<'_> {
                 }
             }
             Binding::Object(_) | Binding::Sum { .. } | Binding::Scaled { .. } => {
-                let level = self.builder.level_of(&of);
+                let level = self.nodes.level_of(&of);
                 Binding::Object(Object {
                     source: Rc::new(RecordSource::Amended {
                         name: name.to_owned(),
@@ -261,7 +370,12 @@ impl Compiler<'_> {
 
     /// The column `path_name` or `path.name` of the data. The same ones are asked for all the time: bookings and
     /// variations have much in common, and a vector is asked for each name that its coordinates may have.
-    fn joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Binding>> {
+    pub(super) fn joined_name(
+        &mut self,
+        path: &str,
+        name: &str,
+        at: Span,
+    ) -> Result<Option<Binding>> {
         if self.renews {
             return self.find_joined_name(path, name, at);
         }
@@ -274,7 +388,12 @@ impl Compiler<'_> {
         Ok(found)
     }
 
-    fn find_joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Binding>> {
+    pub(super) fn find_joined_name(
+        &mut self,
+        path: &str,
+        name: &str,
+        at: Span,
+    ) -> Result<Option<Binding>> {
         for sign in ['_', '.'] {
             if let Some(found) = self.named(&format!("{path}{sign}{name}"), false, at)? {
                 let is_meant = !matches!(found, Binding::Object(_)) || !self.identifies(path, name);
@@ -295,14 +414,19 @@ impl Compiler<'_> {
     }
 
     /// What has this name. With `or_collection`, columns `name_…` alone are enough.
-    fn named(&mut self, name: &str, or_collection: bool, at: Span) -> Result<Option<Binding>> {
+    pub(super) fn named(
+        &mut self,
+        name: &str,
+        or_collection: bool,
+        at: Span,
+    ) -> Result<Option<Binding>> {
         let defined = self.defines.named(name, self.scope);
         let defined = defined.map(|(index, _)| index);
         let owners = self.newer_owners(name, defined);
         let found = match defined {
             Some(index) => self.defined(index),
             None => match self.stored_column(name, at)? {
-                None if self.builder.schema.shared.contains_key(name) => {
+                None if self.nodes.schema.shared.contains_key(name) => {
                     return Err(self.ambiguous(name, at));
                 }
                 None if or_collection => self.collection(name).map(Binding::Object),
@@ -325,22 +449,21 @@ impl Compiler<'_> {
             }
         }
         if defined.is_none()
-            && let Some(list) = self.counted_anew(name)
+            && let Some((list, level)) = self.counted_anew(name)
         {
             let message = format!(
                 "{name} is ambiguous, because it counts the items of {list} as they are stored, and \
                  {list} was defined anew: write len({list}) for that one, or define a copy of \
                  {name} under another name before {list}"
             );
-            let id = list;
-            let length = self.len(&Expr::Name { id, at }).map(Binding::Value);
-            return self.renewed(length, at, message).map(Some);
+            let length = Binding::Value(self.nodes.length(level));
+            return self.renewed(Ok(length), at, message).map(Some);
         }
         Ok(Some(found))
     }
 
     /// The newest definitions of what this name can be of a member of, that are newer than its own; newest first.
-    fn newer_owners(&self, name: &str, than: Option<usize>) -> Vec<usize> {
+    pub(super) fn newer_owners(&self, name: &str, than: Option<usize>) -> Vec<usize> {
         let mut found = Vec::new();
         for owner in owners(&joined(name)) {
             // `a.b` and `a_b` are two names.
@@ -358,7 +481,12 @@ impl Compiler<'_> {
     }
 
     /// The newer meaning if a glob has found the name. Otherwise the name is ambiguous.
-    fn renewed(&self, new: Result<Binding>, at: Span, message: String) -> Result<Binding> {
+    pub(super) fn renewed(
+        &self,
+        new: Result<Binding>,
+        at: Span,
+        message: String,
+    ) -> Result<Binding> {
         match self.renews {
             true => new,
             false => Err(QueryError::at(at, message)),
@@ -385,31 +513,31 @@ impl Compiler<'_> {
         Some((whole, part, member))
     }
 
-    /// The collection that a column counts, if it was defined anew as another list.
-    fn counted_anew(&mut self, name: &str) -> Option<String> {
+    /// The collection that a column counts, and its level, if it was defined anew as another list.
+    pub(super) fn counted_anew(&mut self, name: &str) -> Option<(String, LevelId)> {
         self.scope?;
-        self.builder.counted_by(name).first()?;
+        self.nodes.counted_by(name).first()?;
         let lists = self.lists_counted_by(name);
         let anew = lists.iter().filter_map(|list| {
             let (index, define) = self.defines.named(list, self.scope)?;
-            let level = self.builder.level_of(&define.value);
+            let level = self.nodes.level_of(&define.value);
             let stored = self.collection(list)?.base;
-            let kind = &self.builder.graph.level(stored).kind;
+            let kind = &self.nodes.graph.level(stored).kind;
             let is_counter =
                 matches!(kind, LevelKind::Items { counter: Some(found), .. } if found == name);
-            (is_counter && level != stored && !self.builder.is_single(level))
-                .then_some((index, list))
+            (is_counter && level != stored && !self.nodes.is_single(level))
+                .then_some((index, list, level))
         });
-        anew.max().map(|(_, list)| list.clone())
+        anew.max().map(|(_, list, level)| (list.clone(), level))
     }
 
     /// What collections may be called whose columns are counted by this one.
-    fn lists_counted_by(&mut self, counter: &str) -> Rc<[String]> {
+    pub(super) fn lists_counted_by(&mut self, counter: &str) -> Rc<[String]> {
         if let Some(known) = self.lists_of.get(counter) {
             return Rc::clone(known);
         }
-        let fields = self.builder.counted_by(counter).iter();
-        let fields = fields.filter_map(|place| self.builder.schema.fields.get(*place));
+        let fields = self.nodes.counted_by(counter).iter();
+        let fields = fields.filter_map(|place| self.nodes.schema.fields.get(*place));
         let names = fields.flat_map(|field| std::iter::once(&field.name).chain(&field.also));
         let lists: BTreeSet<String> = names
             .flat_map(|name| {
@@ -430,88 +558,9 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Binding> {
-        let path = self.dotted(value);
-        if let Some(path) = &path {
-            // Before its beginnings are looked up: that takes the square of its length at each level.
-            if path.len() >= EXPRESSION_DEPTH {
-                return Err(too_deep(at));
-            }
-            let mut whole = path.clone();
-            whole.push(name);
-            if let Some((define, used)) = self.newest(&whole) {
-                let found = self.of_definition(define, used, &whole, value, at)?;
-                return Ok(self.for_each_of(found, value));
-            }
-            // Columns may have dots in their names, so names are tried from the longest on.
-            if let Some(found) = self.joined_name(&path.join("."), name, at)? {
-                return Ok(found);
-            }
-        }
-        let bound = match self.bind(value) {
-            Ok(bound) => bound,
-            // `a.b.c`, where `a.b` is not a column but has members.
-            Err(error) => match path.filter(|path| !self.refers(path)).and_then(|path| {
-                let mut joined = ["_", "."].into_iter().map(|sign| path.join(sign));
-                joined.find_map(|joined| self.collection(&joined))
-            }) {
-                Some(object) => Binding::Object(object),
-                None => return Err(error),
-            },
-        };
-        self.member(&bound, name, at)
-    }
-
-    /// A constant that was defined as a member of a collection: each item has it.
-    fn for_each_of(&mut self, found: Binding, value: &Expr) -> Binding {
-        match found {
-            Binding::Value(id) if self.builder.graph.as_const(id).is_some() => {
-                match self.bind(value) {
-                    Ok(Binding::Object(object)) => {
-                        Binding::Value(self.builder.at_each_of(id, object.level))
-                    }
-                    _ => Binding::Value(id),
-                }
-            }
-            other => other,
-        }
-    }
-
-    /// A path whose first `used` names spell a definition; `value` is all of it but its last name.
-    fn of_definition(
-        &mut self,
-        define: usize,
-        used: usize,
-        path: &[&str],
-        value: &Expr,
-        at: Span,
-    ) -> Result<Binding> {
-        let Some(mut bound) = self.defined(define) else {
-            return Err(QueryError::at(at, "there is no such definition"));
-        };
-        if let Some(names) = path.get(used..)
-            && !names.is_empty()
-        {
-            for name in names {
-                bound = self.member(&bound, name, at)?;
-            }
-            return Ok(bound);
-        }
-        // A list beside a collection is its member if both have the same lengths.
-        if matches!(bound, Binding::Value(_))
-            && !self.builder.is_single(self.builder.level_of(&bound))
-            && let Ok(whole) = self.bind(value)
-            && self.is_one_collection(&whole)
-            && let Some(name) = path.last()
-        {
-            return self.member(&whole, name, at);
-        }
-        Ok(bound)
-    }
-
     /// Whether it is a record, or a collection whose members have one length. A friend `f` with the columns
     /// `f.Jet_pt` and `f.Muon_pt` is not.
-    fn is_one_collection(&self, whole: &Binding) -> bool {
+    pub(super) fn is_one_collection(&self, whole: &Binding) -> bool {
         let Binding::Object(object) = whole else {
             return !matches!(
                 whole,
@@ -521,11 +570,11 @@ impl Compiler<'_> {
         let RecordSource::Columns { prefix, .. } = &*object.source else {
             return true;
         };
-        let members = self.builder.schema.names();
+        let members = self.nodes.schema.names();
         let members = members.filter(|(name, _)| rest(name, prefix).is_some());
         let counters: HashSet<Option<&str>> = members
             .filter_map(
-                |(_, place)| match &self.builder.schema.fields.get(place)?.column_type {
+                |(_, place)| match &self.nodes.schema.fields.get(place)?.column_type {
                     ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
                         Some(counter.as_deref())
                     }
@@ -534,29 +583,6 @@ impl Compiler<'_> {
             )
             .collect();
         counters.len() == 1
-    }
-
-    /// The names of an expression that is only `a.b.c`, if `a` is not a variable.
-    fn dotted<'e>(&self, expr: &'e Expr) -> Option<Vec<&'e str>> {
-        let mut names = Vec::new();
-        let mut walk = expr;
-        loop {
-            match walk {
-                Expr::Name { id, .. } => {
-                    if self.locals.iter().any(|(name, _)| name == id) {
-                        return None;
-                    }
-                    names.push(id.as_str());
-                    names.reverse();
-                    return Some(names);
-                }
-                Expr::Attribute { value, name, .. } => {
-                    names.push(name);
-                    walk = value;
-                }
-                _ => return None,
-            }
-        }
     }
 }
 

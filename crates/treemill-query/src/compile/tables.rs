@@ -41,7 +41,7 @@ impl Compiler<'_> {
             }
             _ => self.bind(arg)?,
         };
-        self.builder.numbers_of(&bound).ok_or_else(|| {
+        self.names.nodes.numbers_of(&bound).ok_or_else(|| {
             let message = format!(
                 "{name}(…) takes a list of constants here: [0, 10, 20], or the name of such a list of \
                  params="
@@ -67,7 +67,7 @@ impl Compiler<'_> {
         }
         ascending("interp", &xs, true, span(&args[1]))?;
         let table = xs.into_iter().chain(ys).collect();
-        Ok(Binding::Value(self.builder.in_reals(
+        Ok(Binding::Value(self.names.nodes.in_reals(
             Lookup::Interp,
             table,
             x,
@@ -83,13 +83,13 @@ impl Compiler<'_> {
             None => false,
             Some(expr) => {
                 let id = self.value(expr)?;
-                match self.builder.graph.as_const(id) {
+                match self.names.nodes.graph.as_const(id) {
                     Some(Constant::Bool(right)) => *right,
                     _ => return Err(QueryError::at(span(expr), "right= is True or False")),
                 }
             }
         };
-        Ok(Binding::Value(self.builder.in_reals(
+        Ok(Binding::Value(self.names.nodes.in_reals(
             Lookup::Digitize { right },
             edges,
             x,
@@ -101,26 +101,26 @@ impl Compiler<'_> {
         let x = self.looked_up_as_integer(&args[0])?;
         let ends = self.table("in_ranges", &args[1])?;
         let edges = half_open(&ends, span(&args[1]))?;
-        let unsigned = self.builder.type_of(x) == Type::UInt;
-        if let Some(constant) = self.builder.graph.as_const(x) {
+        let unsigned = self.names.nodes.type_of(x) == Type::UInt;
+        if let Some(constant) = self.names.nodes.graph.as_const(x) {
             let found = match constant {
                 Constant::Int(x) => tables::inside(*x, &edges, &mut (0, 0)),
                 _ => false, // beyond all signed integers
             };
             return Ok(Binding::Value(
-                self.builder.graph.constant(Constant::Bool(found)),
+                self.names.nodes.graph.constant(Constant::Bool(found)),
             ));
         }
         let op = Op::Lookup {
             how: Lookup::InRanges { unsigned },
             table: edges.into(),
         };
-        Ok(Binding::Value(self.builder.node(op, &[x], Type::Bool)))
+        Ok(Binding::Value(self.names.nodes.node(op, &[x], Type::Bool)))
     }
 
     fn looked_up_as_integer(&mut self, arg: &Expr) -> Result<NodeId> {
         let id = self.value(arg)?;
-        match self.builder.type_of(id) {
+        match self.names.nodes.type_of(id) {
             Type::Int | Type::UInt => Ok(id),
             other => {
                 let message = format!("in_ranges(…) looks for an integer, not {}", other.name());
@@ -133,16 +133,18 @@ impl Compiler<'_> {
     pub(super) fn take(&mut self, args: &[Expr]) -> Result<Binding> {
         let table = self.table("take", &args[0])?;
         let index = self.value(&args[1])?;
-        self.builder.item_of_constants(table, index, span(&args[1]))
+        self.names
+            .nodes
+            .item_of_constants(table, index, span(&args[1]))
     }
 
     fn looked_for(&mut self, name: &str, arg: &Expr) -> Result<NodeId> {
         let id = self.value(arg)?;
-        if self.builder.type_of(id) == Type::Str {
+        if self.names.nodes.type_of(id) == Type::Str {
             let message = format!("{name}(…) looks for a number, and this is a string");
             return Err(QueryError::at(span(arg), message));
         }
-        Ok(self.builder.real_of(id))
+        Ok(self.names.nodes.real_of(id))
     }
 }
 

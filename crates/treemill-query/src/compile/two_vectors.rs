@@ -3,7 +3,7 @@
 use super::kinematics::ATTRIBUTES;
 use super::types::NO_STRINGS;
 use super::vectors::{COORDINATES, Coordinate};
-use super::{Binding, Compiler, NodeId, Result, Type, span};
+use super::{Binding, Compiler, NodeId, Resolver, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Map, Real1, Real2, Root, Shape};
 use crate::spec::{Expr, Loop, Span, Target};
@@ -132,7 +132,8 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, format!("a.{name}(b) takes one vector")));
         };
         let (a, b) = (self.bind(value)?, self.bind(other)?);
-        self.of_two(name, (a, b), [span(value), span(other)], at)
+        self.names
+            .of_two(name, (a, b), [span(value), span(other)], at)
     }
 
     /// `deltaR(a, b)` of two vectors, as `a.deltaR(b)`; `deltaphi(x, y)` of two angles, too.
@@ -149,21 +150,24 @@ impl Compiler<'_> {
             .find(|(other, _)| *other == name)
             .map_or(name, |(_, method)| method);
         let (Binding::Value(x), Binding::Value(y)) = (&a, &b) else {
-            return self.of_two(method, (a, b), [span(first), span(second)], at);
+            return self
+                .names
+                .of_two(method, (a, b), [span(first), span(second)], at);
         };
         let mut ids = [*x, *y];
         for (id, arg) in ids.iter_mut().zip([first, second]) {
-            if self.builder.type_of(*id) == Type::Str {
+            if self.names.nodes.type_of(*id) == Type::Str {
                 return Err(QueryError::at(span(arg), NO_STRINGS));
             }
-            *id = self.builder.real_of(*id);
+            *id = self.names.nodes.real_of(*id);
         }
-        let both = self.builder.together(&ids, at)?;
+        let both = self.names.nodes.together(&ids, at)?;
         let found = match method {
             "deltaphi" => self
-                .builder
+                .names
+                .nodes
                 .map(Map::Real2(Real2::DeltaPhi), &both, Type::Float),
-            "deltaeta" => self.builder.real(Arithmetic::Sub, both[0], both[1]),
+            "deltaeta" => self.names.nodes.real(Arithmetic::Sub, both[0], both[1]),
             _ => {
                 let message = format!(
                     "{name}(…) takes two vectors: of numbers write \
@@ -173,123 +177,6 @@ impl Compiler<'_> {
             }
         };
         Ok(Binding::Value(found))
-    }
-
-    /// What a method gives of two vectors.
-    fn of_two(
-        &mut self,
-        name: &str,
-        (a, b): (Binding, Binding),
-        [here, there]: [Span; 2],
-        at: Span,
-    ) -> Result<Binding> {
-        let mut difference = |of: Difference| -> Result<NodeId> {
-            let ids = match of {
-                Difference::Coordinate(part) => [
-                    self.coordinate(&a, part, here)?,
-                    self.coordinate(&b, part, there)?,
-                ],
-                Difference::Rapidity => [self.rapidity(&a, here)?, self.rapidity(&b, there)?],
-            };
-            let both = self.builder.together(&ids, at)?;
-            Ok(match of {
-                Difference::Coordinate(Coordinate::Phi) => self.builder.map(
-                    Map::Real2(Real2::DeltaPhi),
-                    &[both[0], both[1]],
-                    Type::Float,
-                ),
-                _ => self.builder.real(Arithmetic::Sub, both[0], both[1]),
-            })
-        };
-        let node = match name {
-            "deltaphi" => difference(Difference::Coordinate(Coordinate::Phi))?,
-            "deltaeta" => difference(Difference::Coordinate(Coordinate::Eta))?,
-            "deltaR" | "deltaR2" | "deltaRapidityPhi" | "deltaRapidityPhi2" => {
-                let along = match name {
-                    "deltaR" | "deltaR2" => Difference::Coordinate(Coordinate::Eta),
-                    _ => Difference::Rapidity,
-                };
-                let (phi, along) = (
-                    difference(Difference::Coordinate(Coordinate::Phi))?,
-                    difference(along)?,
-                );
-                let root = match name.ends_with('2') {
-                    true => Root::Plain,
-                    false => Root::Sqrt,
-                };
-                self.builder.squares(Shape::Two, root, &[phi, along])
-            }
-            "deltaangle" => self.angle(&a, &b, [here, there], at)?,
-            "dot" => {
-                let is_of_four = self.has_energy(&a, here)? || self.has_energy(&b, there)?;
-                let (parts, op) = match is_of_four {
-                    true => (
-                        &[
-                            Coordinate::Energy,
-                            Coordinate::Px,
-                            Coordinate::Py,
-                            Coordinate::Pz,
-                        ][..],
-                        Arithmetic::Sub,
-                    ),
-                    false => (
-                        &[Coordinate::Px, Coordinate::Py, Coordinate::Pz][..],
-                        Arithmetic::Add,
-                    ),
-                };
-                self.products(parts, op, [&a, &b], [here, there], at)?
-            }
-            "add" | "subtract" => return self.builder.vector_sum(a, b, name == "subtract", at),
-            _ => return self.boosted(name, a, b, at),
-        };
-        Ok(Binding::Value(node))
-    }
-
-    /// The products of the coordinates of two vectors, put together by `op`.
-    fn products(
-        &mut self,
-        parts: &[Coordinate],
-        op: Arithmetic,
-        [a, b]: [&Binding; 2],
-        [here, there]: [Span; 2],
-        at: Span,
-    ) -> Result<NodeId> {
-        let mut sum: Option<NodeId> = None;
-        for part in parts.iter().copied() {
-            let ids = [
-                self.coordinate(a, part, here)?,
-                self.coordinate(b, part, there)?,
-            ];
-            let both = self.builder.together(&ids, at)?;
-            let product = self.builder.real(Arithmetic::Mul, both[0], both[1]);
-            sum = Some(match sum {
-                None => product,
-                Some(sum) => self.builder.real(op, sum, product),
-            });
-        }
-        sum.ok_or_else(|| QueryError::at(at, "a product of vectors needs components"))
-    }
-
-    /// The angle between the momenta of two vectors. That of a momentum of 0 is NaN.
-    fn angle(&mut self, a: &Binding, b: &Binding, spans: [Span; 2], at: Span) -> Result<NodeId> {
-        let parts = [Coordinate::Px, Coordinate::Py, Coordinate::Pz];
-        let dot = self.products(&parts, Arithmetic::Add, [a, b], spans, at)?;
-        let lengths = [
-            self.momentum(a, Root::Sqrt, spans[0])?,
-            self.momentum(b, Root::Sqrt, spans[1])?,
-        ];
-        let both = self.builder.together(&lengths, at)?;
-        let length = self.builder.real(Arithmetic::Mul, both[0], both[1]);
-        let both = self.builder.together(&[dot, length], at)?;
-        let cosine = self.builder.real(Arithmetic::Div, both[0], both[1]);
-        let (one, minus) = (self.builder.number(1.0), self.builder.number(-1.0));
-        let below = self
-            .builder
-            .map(Map::Real2(Real2::Min), &[cosine, one], Type::Float);
-        let inside = self
-            .builder
-            .map(Map::Real2(Real2::Max), &[below, minus], Type::Float);
-        Ok(self.builder.math(Real1::Acos, inside))
     }
 
     /// `a.nearest(B)`: the element of B at the least distance, for one vector or each of a list. `threshold=`: the most
@@ -319,7 +206,10 @@ impl Compiler<'_> {
         };
         let of_list = {
             let bound = self.bind(value)?;
-            !self.builder.is_single(self.builder.level_of(&bound))
+            !self
+                .names
+                .nodes
+                .is_single(self.names.nodes.level_of(&bound))
         };
         let this = if of_list { name(one) } else { value.clone() };
         let distance = Expr::Call {
@@ -369,5 +259,130 @@ impl Compiler<'_> {
             conditions: Vec::new(),
         };
         self.comprehension(&least, &[loops], at)
+    }
+}
+
+impl Resolver<'_> {
+    /// What a method gives of two vectors.
+    pub(super) fn of_two(
+        &mut self,
+        name: &str,
+        (a, b): (Binding, Binding),
+        [here, there]: [Span; 2],
+        at: Span,
+    ) -> Result<Binding> {
+        let mut difference = |of: Difference| -> Result<NodeId> {
+            let ids = match of {
+                Difference::Coordinate(part) => [
+                    self.coordinate(&a, part, here)?,
+                    self.coordinate(&b, part, there)?,
+                ],
+                Difference::Rapidity => [self.rapidity(&a, here)?, self.rapidity(&b, there)?],
+            };
+            let both = self.nodes.together(&ids, at)?;
+            Ok(match of {
+                Difference::Coordinate(Coordinate::Phi) => self.nodes.map(
+                    Map::Real2(Real2::DeltaPhi),
+                    &[both[0], both[1]],
+                    Type::Float,
+                ),
+                _ => self.nodes.real(Arithmetic::Sub, both[0], both[1]),
+            })
+        };
+        let node = match name {
+            "deltaphi" => difference(Difference::Coordinate(Coordinate::Phi))?,
+            "deltaeta" => difference(Difference::Coordinate(Coordinate::Eta))?,
+            "deltaR" | "deltaR2" | "deltaRapidityPhi" | "deltaRapidityPhi2" => {
+                let along = match name {
+                    "deltaR" | "deltaR2" => Difference::Coordinate(Coordinate::Eta),
+                    _ => Difference::Rapidity,
+                };
+                let (phi, along) = (
+                    difference(Difference::Coordinate(Coordinate::Phi))?,
+                    difference(along)?,
+                );
+                let root = match name.ends_with('2') {
+                    true => Root::Plain,
+                    false => Root::Sqrt,
+                };
+                self.nodes.squares(Shape::Two, root, &[phi, along])
+            }
+            "deltaangle" => self.angle(&a, &b, [here, there], at)?,
+            "dot" => {
+                let is_of_four = self.has_energy(&a, here)? || self.has_energy(&b, there)?;
+                let (parts, op) = match is_of_four {
+                    true => (
+                        &[
+                            Coordinate::Energy,
+                            Coordinate::Px,
+                            Coordinate::Py,
+                            Coordinate::Pz,
+                        ][..],
+                        Arithmetic::Sub,
+                    ),
+                    false => (
+                        &[Coordinate::Px, Coordinate::Py, Coordinate::Pz][..],
+                        Arithmetic::Add,
+                    ),
+                };
+                self.products(parts, op, [&a, &b], [here, there], at)?
+            }
+            "add" | "subtract" => return self.nodes.vector_sum(a, b, name == "subtract", at),
+            _ => return self.boosted(name, a, b, at),
+        };
+        Ok(Binding::Value(node))
+    }
+
+    /// The products of the coordinates of two vectors, put together by `op`.
+    pub(super) fn products(
+        &mut self,
+        parts: &[Coordinate],
+        op: Arithmetic,
+        [a, b]: [&Binding; 2],
+        [here, there]: [Span; 2],
+        at: Span,
+    ) -> Result<NodeId> {
+        let mut sum: Option<NodeId> = None;
+        for part in parts.iter().copied() {
+            let ids = [
+                self.coordinate(a, part, here)?,
+                self.coordinate(b, part, there)?,
+            ];
+            let both = self.nodes.together(&ids, at)?;
+            let product = self.nodes.real(Arithmetic::Mul, both[0], both[1]);
+            sum = Some(match sum {
+                None => product,
+                Some(sum) => self.nodes.real(op, sum, product),
+            });
+        }
+        sum.ok_or_else(|| QueryError::at(at, "a product of vectors needs components"))
+    }
+
+    /// The angle between the momenta of two vectors. That of a momentum of 0 is NaN.
+    pub(super) fn angle(
+        &mut self,
+        a: &Binding,
+        b: &Binding,
+        spans: [Span; 2],
+        at: Span,
+    ) -> Result<NodeId> {
+        let parts = [Coordinate::Px, Coordinate::Py, Coordinate::Pz];
+        let dot = self.products(&parts, Arithmetic::Add, [a, b], spans, at)?;
+        let lengths = [
+            self.momentum(a, Root::Sqrt, spans[0])?,
+            self.momentum(b, Root::Sqrt, spans[1])?,
+        ];
+        let both = self.nodes.together(&lengths, at)?;
+        let length = self.nodes.real(Arithmetic::Mul, both[0], both[1]);
+        let both = self.nodes.together(&[dot, length], at)?;
+        let cosine = self.nodes.real(Arithmetic::Div, both[0], both[1]);
+        let (one, minus) = (self.nodes.number(1.0), self.nodes.number(-1.0));
+        let below = self
+            .nodes
+            .map(Map::Real2(Real2::Min), &[cosine, one], Type::Float);
+        let inside = self
+            .nodes
+            .map(Map::Real2(Real2::Max), &[below, minus], Type::Float);
+        Ok(self.nodes.math(Real1::Acos, inside))
     }
 }

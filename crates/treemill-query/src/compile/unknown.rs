@@ -5,7 +5,7 @@ use super::kinematics::ATTRIBUTES;
 use super::objects::RecordSource;
 use super::references::columns;
 use super::spelling::listed;
-use super::{Binding, Compiler, span};
+use super::{Binding, Compiler, Resolver, span};
 use crate::error::{QueryError, near};
 use crate::references::{self, Reference, physlite};
 use crate::spec::{Expression, Span};
@@ -13,34 +13,41 @@ use std::collections::BTreeSet;
 
 impl Compiler<'_> {
     pub(super) fn unknown(&mut self, name: &str, at: Span) -> QueryError {
-        let visible: Vec<usize> = self.definitions(self.scope).map(|(i, _)| i).collect();
+        let visible: Vec<usize> = self
+            .names
+            .definitions(self.names.scope)
+            .map(|(i, _)| i)
+            .collect();
         for owner in visible {
-            if let Some((whole, part, _)) = self.defined_member(owner, name, at) {
+            if let Some((whole, part, _)) = self.names.defined_member(owner, name, at) {
                 let message = format!("there is no column {name}: write {whole}.{part}");
                 return QueryError::at(at, message);
             }
         }
         let variables = self.locals.iter().map(|(name, _)| name.as_str());
         let defined = self
-            .definitions(self.scope)
+            .names
+            .definitions(self.names.scope)
             .map(|(_, define)| define.name.as_str())
             // Users cannot write the names of variations.
             .filter(|name| !name.contains('@'));
         let mut known: BTreeSet<&str> = variables.chain(defined).collect();
-        known.extend(self.collections());
+        known.extend(self.names.collections());
         let one = singular(name);
         let of_it = known.iter().filter(|known| singular(known) == one);
         let mut suggestions: Vec<String> = of_it.map(|known| (*known).to_owned()).collect();
         if suggestions.is_empty() {
-            let stored = self.builder.schema.names().map(|(name, _)| name);
+            let stored = self.names.nodes.schema.names().map(|(name, _)| name);
             suggestions = near(name, known.into_iter().chain(stored));
         }
         QueryError::no_column(at, name).suggest(suggestions)
     }
+}
 
+impl Resolver<'_> {
     /// What is said of a name that several columns share.
     pub(super) fn ambiguous(&self, name: &str, at: Span) -> QueryError {
-        let sharing = self.builder.schema.shared.get(name).into_iter().flatten();
+        let sharing = self.nodes.schema.shared.get(name).into_iter().flatten();
         let names: Vec<String> = sharing.map(|name| quoted(name)).collect();
         let message = format!(
             "{name} is ambiguous, because several branches are called so: write {}",
@@ -50,8 +57,8 @@ impl Compiler<'_> {
     }
 
     /// The names of collections and records that columns are members of.
-    fn collections(&self) -> impl Iterator<Item = &str> {
-        self.builder.schema.names().filter_map(|(name, _)| {
+    pub(super) fn collections(&self) -> impl Iterator<Item = &str> {
+        self.nodes.schema.names().filter_map(|(name, _)| {
             let own = physlite::collection(name);
             let first = || name.split_once(['_', '.']).map(|(first, _)| first);
             own.or_else(first).filter(|name| !name.is_empty())
@@ -59,7 +66,7 @@ impl Compiler<'_> {
     }
 
     /// The references of a record, from indices beside its members to collections that there are.
-    fn references_of(&mut self, bound: &Binding, at: Span) -> Vec<(String, Reference)> {
+    pub(super) fn references_of(&mut self, bound: &Binding, at: Span) -> Vec<(String, Reference)> {
         let Some(prefix) = prefix(bound) else {
             return Vec::new();
         };
@@ -74,13 +81,13 @@ impl Compiler<'_> {
     }
 
     pub(super) fn no_member(&mut self, bound: &Binding, name: &str, at: Span) -> QueryError {
-        let title = self.builder.title(bound);
+        let title = self.nodes.title(bound);
         if let Binding::Object(object) = bound
             && let RecordSource::Joined(parts) = &*object.source
         {
             for part in parts {
                 if self.member(part, name, at).is_err() {
-                    let part = self.builder.title(part);
+                    let part = self.nodes.title(part);
                     let message =
                         format!("{title} has no {name}, for {part} has none; it has what all have");
                     return QueryError::at(at, message);

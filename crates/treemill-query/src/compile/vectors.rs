@@ -5,7 +5,7 @@
 //! are repeated. So it is computed once per item, in however many pairs the item is.
 
 use super::objects::{Move, Object, RecordSource};
-use super::{Binding, Builder, Compiler, NodeId, Result, Type};
+use super::{Binding, Builder, NodeId, Resolver, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::Span;
@@ -113,7 +113,7 @@ fn is_stored(name: &str) -> bool {
     STORED.iter().any(|(_, names)| names.contains(&name))
 }
 
-impl Compiler<'_> {
+impl Resolver<'_> {
     /// A coordinate, where the vector stands.
     pub(super) fn coordinate(
         &mut self,
@@ -138,7 +138,7 @@ impl Compiler<'_> {
             }
         }
         found.ok_or_else(|| {
-            let title = self.builder.title(bound);
+            let title = self.nodes.title(bound);
             let name = part.name();
             let members = self.members(bound);
             let stored: Vec<&str> = members
@@ -167,7 +167,7 @@ impl Compiler<'_> {
     ) -> Result<Option<NodeId>> {
         match bound {
             Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_) => {
-                let title = self.builder.title(bound);
+                let title = self.nodes.title(bound);
                 let message = format!("{title} is no vector");
                 Err(QueryError::at(at, message))
             }
@@ -184,22 +184,22 @@ impl Compiler<'_> {
                 let (Some(a), Some(b)) = (a, b) else {
                     return Ok(None);
                 };
-                let both = self.builder.together(&[a, b], at)?;
-                Ok(Some(self.builder.real(op, both[0], both[1])))
+                let both = self.nodes.together(&[a, b], at)?;
+                Ok(Some(self.nodes.real(op, both[0], both[1])))
             }
             Binding::Scaled { vector, factor, .. } if part.is_cartesian() => {
                 let (vector, factor) = (vector.clone(), *factor);
                 let Some(found) = self.find_coordinate(&vector, part, at)? else {
                     return Ok(None);
                 };
-                let both = self.builder.together(&[found, factor], at)?;
-                Ok(Some(self.builder.real(Arithmetic::Mul, both[0], both[1])))
+                let both = self.nodes.together(&[found, factor], at)?;
+                Ok(Some(self.nodes.real(Arithmetic::Mul, both[0], both[1])))
             }
             Binding::Scaled { vector, factor, .. } => {
                 let (vector, factor) = (vector.clone(), *factor);
                 let found = self.find_coordinate(&vector, part, at)?;
                 found
-                    .map(|id| self.builder.scaled_part(part, id, factor, at))
+                    .map(|id| self.nodes.scaled_part(part, id, factor, at))
                     .transpose()
             }
             Binding::Sum { .. } => self.computed(bound, part, at),
@@ -212,7 +212,7 @@ impl Compiler<'_> {
                     self.find_coordinate(&sides.1, part, at)?,
                 );
                 match (a, b) {
-                    (Some(a), Some(b)) => self.builder.select(condition, a, b, at).map(Some),
+                    (Some(a), Some(b)) => self.nodes.select(condition, a, b, at).map(Some),
                     _ => Ok(None),
                 }
             }
@@ -221,7 +221,12 @@ impl Compiler<'_> {
     }
 
     /// A coordinate of a record: stored, or computed where that is done the fewest times.
-    fn of_record(&mut self, object: &Object, part: Coordinate, at: Span) -> Result<Option<NodeId>> {
+    pub(super) fn of_record(
+        &mut self,
+        object: &Object,
+        part: Coordinate,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
         let whole = Binding::Object(object.clone());
         if let Some(found) = self.stored_coordinate(&whole, part, at)? {
             return Ok(Some(found));
@@ -230,18 +235,18 @@ impl Compiler<'_> {
             && !self.are_alike(&whole, parts, at)?
         {
             let node = self.joined_coordinate(parts, object.base, part, at)?;
-            return Ok(node.map(|node| self.builder.through(node, &object.moves)));
+            return Ok(node.map(|node| self.nodes.through(node, &object.moves)));
         }
         if let RecordSource::Amended { of, members, .. } = &*object.source
             && (!matches!(of, Binding::Object(_))
                 || !members.iter().any(|(name, _)| is_stored(name)))
         {
             let node = self.find_coordinate(of, part, at)?;
-            return Ok(node.map(|node| self.builder.through(node, &object.moves)));
+            return Ok(node.map(|node| self.nodes.through(node, &object.moves)));
         }
         let repeats = |how: &Move| match how {
             Move::Spread(_) => true,
-            Move::Take(level, _) => self.builder.graph.level(*level).kind.expands(),
+            Move::Take(level, _) => self.nodes.graph.level(*level).kind.expands(),
             Move::Align(_) | Move::At { .. } => false,
         };
         let first = object.moves.iter().position(repeats);
@@ -252,8 +257,7 @@ impl Compiler<'_> {
             ..object.clone()
         };
         for how in before {
-            if let Binding::Object(moved) =
-                self.builder.carried(&Binding::Object(near.clone()), *how)
+            if let Binding::Object(moved) = self.nodes.carried(&Binding::Object(near.clone()), *how)
             {
                 near = moved;
             }
@@ -261,11 +265,11 @@ impl Compiler<'_> {
         let Some(node) = self.computed(&Binding::Object(near), part, at)? else {
             return Ok(None);
         };
-        Ok(Some(self.builder.through(node, after)))
+        Ok(Some(self.nodes.through(node, after)))
     }
 
     /// A coordinate that a record's columns hold.
-    fn stored_coordinate(
+    pub(super) fn stored_coordinate(
         &mut self,
         bound: &Binding,
         part: Coordinate,
@@ -273,7 +277,7 @@ impl Compiler<'_> {
     ) -> Result<Option<NodeId>> {
         for name in part.stored() {
             if let Some(Binding::Value(id)) = self.stored(bound, name, at)? {
-                return Ok(Some(self.builder.real_of(id)));
+                return Ok(Some(self.nodes.real_of(id)));
             }
         }
         self.of_track(bound, part, at)
@@ -294,7 +298,7 @@ impl Compiler<'_> {
                 let (vector, factor) = (vector.clone(), *factor);
                 let found = self.given(&vector, part, at)?;
                 found
-                    .map(|id| self.builder.scaled_part(part, id, factor, at))
+                    .map(|id| self.nodes.scaled_part(part, id, factor, at))
                     .transpose()
             }
             _ => Ok(None),
@@ -302,7 +306,12 @@ impl Compiler<'_> {
     }
 
     /// A coordinate from others.
-    fn computed(&mut self, bound: &Binding, part: Coordinate, at: Span) -> Result<Option<NodeId>> {
+    pub(super) fn computed(
+        &mut self,
+        bound: &Binding,
+        part: Coordinate,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
         let mut given = |part| self.given(bound, part, at);
         match part {
             Coordinate::Px | Coordinate::Py => {
@@ -314,19 +323,19 @@ impl Compiler<'_> {
                     Coordinate::Px => Map::Px,
                     _ => Map::Py,
                 };
-                Ok(Some(self.builder.map(op, &[pt, phi], Type::Float)))
+                Ok(Some(self.nodes.map(op, &[pt, phi], Type::Float)))
             }
             Coordinate::Pt => {
                 let (Some(x), Some(y)) = (given(Coordinate::Px)?, given(Coordinate::Py)?) else {
                     return Ok(None);
                 };
-                Ok(Some(self.builder.sum_of_squares(&[x, y], Root::Sqrt)))
+                Ok(Some(self.nodes.sum_of_squares(&[x, y], Root::Sqrt)))
             }
             Coordinate::Phi => {
                 let (Some(x), Some(y)) = (given(Coordinate::Px)?, given(Coordinate::Py)?) else {
                     return Ok(None);
                 };
-                Ok(Some(self.builder.map(
+                Ok(Some(self.nodes.map(
                     Map::Real2(Real2::Atan2),
                     &[y, x],
                     Type::Float,
@@ -339,7 +348,7 @@ impl Compiler<'_> {
                 let Some(pt) = self.given_or_computed(bound, Coordinate::Pt, at)? else {
                     return Ok(None);
                 };
-                Ok(Some(self.builder.map(Map::Pz, &[pt, eta], Type::Float)))
+                Ok(Some(self.nodes.map(Map::Pz, &[pt, eta], Type::Float)))
             }
             Coordinate::Eta => {
                 let Some(z) = given(Coordinate::Pz)? else {
@@ -348,14 +357,14 @@ impl Compiler<'_> {
                 let Some(pt) = self.given_or_computed(bound, Coordinate::Pt, at)? else {
                     return Ok(None);
                 };
-                let ratio = self.builder.real(Arithmetic::Div, z, pt);
-                let eta = self.builder.math(Real1::Asinh, ratio);
+                let ratio = self.nodes.real(Arithmetic::Div, z, pt);
+                let eta = self.nodes.math(Real1::Asinh, ratio);
                 // No momentum along the beam gives 0, even if there is no momentum at all.
-                let zero = self.builder.number(0.0);
+                let zero = self.nodes.number(0.0);
                 let flat = self
-                    .builder
+                    .nodes
                     .map(Map::CompareReal(Compare::Eq), &[z, zero], Type::Bool);
-                self.builder.select(flat, zero, eta, at).map(Some)
+                self.nodes.select(flat, zero, eta, at).map(Some)
             }
             Coordinate::Energy => {
                 let Some(mass) = given(Coordinate::Mass)? else {
@@ -365,30 +374,30 @@ impl Compiler<'_> {
                     return Ok(None);
                 };
                 if let &[pt, z] = parts.as_slice() {
-                    return Ok(Some(self.builder.map(
+                    return Ok(Some(self.nodes.map(
                         Map::Energy,
                         &[pt, z, mass],
                         Type::Float,
                     )));
                 }
-                let p2 = self.builder.sum_of_squares(&parts, Root::Plain);
-                let square = self.builder.square(mass);
-                let m2 =
-                    self.builder
-                        .map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
-                let e2 = self.builder.real(Arithmetic::Add, m2, p2);
-                let zero = self.builder.number(0.0);
+                let p2 = self.nodes.sum_of_squares(&parts, Root::Plain);
+                let square = self.nodes.square(mass);
+                let m2 = self
+                    .nodes
+                    .map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
+                let e2 = self.nodes.real(Arithmetic::Add, m2, p2);
+                let zero = self.nodes.number(0.0);
                 let e2 = self
-                    .builder
+                    .nodes
                     .map(Map::Real2(Real2::Max), &[e2, zero], Type::Float);
-                Ok(Some(self.builder.root(e2)))
+                Ok(Some(self.nodes.root(e2)))
             }
             Coordinate::Mass => {
                 let Some(e) = given(Coordinate::Energy)? else {
                     return Ok(None);
                 };
                 let parts = self.momentum_parts(bound, at)?;
-                Ok(parts.map(|parts| self.builder.square_less(e, &parts, Root::Signed)))
+                Ok(parts.map(|parts| self.nodes.square_less(e, &parts, Root::Signed)))
             }
         }
     }
