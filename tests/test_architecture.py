@@ -55,7 +55,7 @@ def test_the_walks_find_each_name_in_its_file():
         files = [PACKAGE / path] if path.endswith(".py") else sources(path)
         for part in name.split("."):
             wanted = re.compile(
-                rf"^ *(pub(\(\w+\))? )?(class|(async )?def|fn|struct|enum) {part}\b", re.M
+                rf"^ *(pub(\([^)]+\))? )?(class|(async )?def|fn|struct|enum) {part}\b", re.M
             )
             assert any(wanted.search(each.read_text()) for each in files), f"{name} in {path}"
 

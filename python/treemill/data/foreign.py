@@ -240,7 +240,7 @@ def _kind(kind: Kind) -> tuple[str, str | None, str | None, int | None]:
 
 ENTRY, LOCAL_ENTRY = "entry_number", "local_entry_number"
 _COUNTED = "number of the entry"
-"""The name that the core's compile/random.rs has for it."""
+"""The name that the core's compile/expressions/random.rs has for it."""
 _DRAWN = ("random", "normal")
 """Functions that are made from it."""
 _ALWAYS = {OWN_ENTRY: ENTRY, OWN_LOCAL_ENTRY: LOCAL_ENTRY}

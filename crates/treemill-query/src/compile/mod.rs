@@ -1,139 +1,35 @@
 //! Expressions to a graph: names resolved, types checked, levels brought together. Knows the
 //! schema, never data.
 
-mod again;
-mod angles;
-mod boosts;
-mod bounds;
-mod builder;
-mod builtins;
-mod call;
-mod callee;
-pub(crate) mod combination_items;
-mod compare;
-mod concatenated;
-mod conditional;
-mod conjuncts;
-mod exact_integers;
-mod fast_maps;
-mod folds;
-mod free_names;
-mod functions;
+mod expressions;
 mod graph;
-mod habits;
-mod hoist;
-mod identities;
-mod ids;
-mod implied;
-mod index;
-mod joint_programs;
-mod kinematics;
-mod largest;
-mod level;
-mod levels;
-mod lists;
-mod loops;
-mod lowering;
-mod made_vectors;
-mod members;
-mod momenta;
 mod names;
-mod needs;
-mod objects;
-mod operators;
-mod passes;
-mod placement;
+pub(crate) mod nodes;
 mod plan;
-mod program;
-mod provided;
-mod random;
-mod reduce;
-mod references;
-mod registers;
-mod resolver;
-mod returned;
-mod scopes;
-mod shared;
-mod spelling;
-mod statistics;
-mod stored_type;
-mod tables;
-mod tracks;
-mod two_vectors;
-mod types;
-mod unknown;
 mod vectors;
 
-pub(crate) use builder::Builder;
-pub(crate) use callee::Callee;
+pub(crate) use graph::ids::{EVENT, LevelId, NodeId};
+pub(crate) use graph::level::{Level, LevelKind, Role};
 pub(crate) use graph::{Constant, Graph, Lookup, Node, Op, Reducer, Type};
-pub(crate) use ids::{EVENT, LevelId, NodeId};
-pub(crate) use implied::{Bounds, Form};
-pub(crate) use joint_programs::JointProgram;
-pub(crate) use level::{Level, LevelKind, Role};
-pub(crate) use placement::Cuts;
+pub(crate) use names::Resolver;
+pub(crate) use nodes::Builder;
+pub(crate) use nodes::callee::Callee;
+pub(crate) use nodes::combination_items;
+pub(crate) use nodes::implied::{Bounds, Form};
+pub(crate) use nodes::objects::Binding;
+pub(crate) use nodes::returned::lists_of;
 pub(crate) use plan::Plan;
-pub(crate) use program::{Argument, Leaf, Operation, Program, Read, Step};
-pub(crate) use resolver::Resolver;
-pub(crate) use returned::lists_of;
+pub(crate) use plan::joint_programs::JointProgram;
+pub(crate) use plan::placement::Cuts;
+pub(crate) use plan::program::{Argument, Leaf, Operation, Program, Read, Step};
 
 use crate::error::QueryError;
 use crate::function::Functions;
 use crate::limits::{EXPRESSION_DEPTH, EXPRESSION_PARTS};
 use crate::schema::Schema;
-use crate::spec::{Expr, Expression, Literal, Relations, Span};
-use std::rc::Rc;
+use crate::spec::{Expr, Expression, Relations, Span};
 
-type Result<T> = std::result::Result<T, QueryError>;
-
-/// What an expression stands for.
-#[derive(Debug, Clone)]
-pub(crate) enum Binding {
-    /// Numbers or strings.
-    Value(NodeId),
-    /// A collection, or an element of one.
-    Object(objects::Object),
-    /// Several things side by side, all at one level, or in lists below it (or constant). `is_list`: they are written
-    /// as the items of a list, `[a, b]`, and the list is there at every position of the level.
-    Tuple {
-        items: Vec<Binding>,
-        level: LevelId,
-        is_list: bool,
-    },
-    /// The sum, or difference, of two vectors at one level.
-    Sum {
-        terms: Rc<(Binding, Binding)>,
-        minus: bool,
-        level: LevelId,
-    },
-    /// A vector times a number, at one level.
-    Scaled {
-        vector: Rc<Binding>,
-        factor: NodeId,
-        level: LevelId,
-    },
-    /// One of two records, by a condition at the same level.
-    Choice {
-        condition: NodeId,
-        sides: Rc<(Binding, Binding)>,
-        level: LevelId,
-    },
-    /// Functions that the query does not define.
-    Provided(provided::Named),
-}
-
-impl Binding {
-    /// Vectors in vectors that it is made of: how deep functions of it go.
-    fn depth(&self) -> usize {
-        match self {
-            Self::Value(_) | Self::Object(_) | Self::Tuple { .. } | Self::Provided(_) => 0,
-            Self::Sum { terms: sides, .. } | Self::Choice { sides, .. } => {
-                1 + sides.0.depth().max(sides.1.depth())
-            }
-            Self::Scaled { vector, .. } => 1 + vector.depth(),
-        }
-    }
-}
+pub(in crate::compile) type Result<T> = std::result::Result<T, QueryError>;
 
 /// Compiles the expressions of one query.
 pub(crate) struct Compiler<'a> {
@@ -182,7 +78,7 @@ impl<'a> Compiler<'a> {
             Expr::Name { .. } | Expr::Attribute { .. } | Expr::Const { .. } | Expr::Provided { .. }
         );
         if !is_plain && self.names.is_column(expression.text.trim()) {
-            return Err(unknown::in_doubt(expression).in_text(&expression.text));
+            return Err(names::unknown::in_doubt(expression).in_text(&expression.text));
         }
         Ok(())
     }
@@ -329,24 +225,6 @@ impl<'a> Compiler<'a> {
         let opposite = self.names.nodes.negated(condition);
         let otherwise = self.bind_if(opposite, otherwise)?;
         self.names.nodes.choice(condition, (body, otherwise), at)
-    }
-}
-
-impl Builder<'_> {
-    pub(super) fn literal(&mut self, value: &Literal) -> NodeId {
-        self.graph.constant(match value {
-            Literal::Ints(bits) => {
-                return self.cycled(tables::Numbers {
-                    bits: bits.clone(),
-                    ty: Type::Int,
-                });
-            }
-            Literal::Bool(x) => Constant::Bool(*x),
-            Literal::Int(x) => Constant::Int(*x),
-            Literal::BigInt(x) => i64::try_from(*x).map_or(Constant::UInt(*x), Constant::Int),
-            Literal::Float(x) => Constant::Float(x.to_bits()),
-            Literal::Str(x) => Constant::Str(x.as_str().into()),
-        })
     }
 }
 
