@@ -261,7 +261,6 @@ class View(Outcome):
         every = self._state.files
         return every.entries() if files is None else every.known([*files])
 
-
     def uncommitted(self, event: Committed | Collected) -> list[Packet]:
         """The packets whose entries will be in the result, or in a merger's partial, by this
         event."""
