@@ -91,18 +91,33 @@ impl Unique {
         if self.floats.is_empty() {
             return Values::Numbers(ints.into_iter().map(Number::Int).collect());
         }
+        // Integers that no float is equal to stay integers.
+        let (exact, others): (BTreeSet<i128>, BTreeSet<i128>) =
+            ints.into_iter().partition(|x| (*x as f64) as i128 == *x);
         let mut floats = self.floats.clone();
-        floats.extend(ints.into_iter().map(|x| place(x as f64)));
-        let back = |place: u64| {
-            let bits = if place & SIGN == 0 {
-                !place
-            } else {
-                place ^ SIGN
-            };
-            Number::Float(f64::from_bits(bits))
-        };
-        Values::Numbers(floats.into_iter().map(back).collect())
+        floats.extend(exact.into_iter().map(|x| place(x as f64)));
+        let mut others = others.into_iter().peekable();
+        let mut numbers = Vec::new();
+        for value in floats.into_iter().map(float) {
+            // From 2^53 on, where these are, all floats are whole.
+            let is_above = |x: &i128| value.is_nan() || *x < value as i128;
+            while let Some(x) = others.next_if(is_above) {
+                numbers.push(Number::Int(x));
+            }
+            numbers.push(Number::Float(value));
+        }
+        numbers.extend(others.map(Number::Int));
+        Values::Numbers(numbers)
     }
+}
+
+/// The float at a place.
+fn float(place: u64) -> f64 {
+    f64::from_bits(if place & SIGN == 0 {
+        !place
+    } else {
+        place ^ SIGN
+    })
 }
 
 fn place(x: f64) -> u64 {
@@ -139,6 +154,41 @@ mod tests {
         let shown: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
         let wanted = ["-7.0", "-1.5", "0.0", "2.0", "inf", "NaN"];
         assert_eq!(shown, wanted.map(|x| format!("Float({x})")));
+    }
+
+    #[test]
+    fn integers_that_are_no_floats_stay_integers() {
+        let mut found = Unique::new(20);
+        let most = 1_i128 << 53;
+        let ints = vec![most, most + 1, most + 3, -most - 1, 7, (1 << 63) + 1];
+        assert_eq!(found.add_ints(ints), Ok(()));
+        let floats = [
+            f64::NAN,
+            0.5,
+            7.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            9_007_199_254_740_994.0,
+        ];
+        assert_eq!(found.add_floats(&floats), Ok(()));
+        let Values::Numbers(numbers) = found.values() else {
+            return;
+        };
+        let shown: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
+        let wanted = [
+            "Float(-inf)",
+            "Int(-9007199254740993)",
+            "Float(0.5)",
+            "Float(7.0)",
+            "Float(9007199254740992.0)",
+            "Int(9007199254740993)",
+            "Float(9007199254740994.0)",
+            "Int(9007199254740995)",
+            "Int(9223372036854775809)",
+            "Float(inf)",
+            "Float(NaN)",
+        ];
+        assert_eq!(shown, wanted);
     }
 
     #[test]

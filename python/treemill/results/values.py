@@ -306,13 +306,14 @@ def _unique(wanted: Unique, raw: list[float | bytes]) -> Array:
     import numpy as np
 
     distinct = categories(raw)
-    if not any(isinstance(value, int) and value >= 1 << 63 for value in distinct):
+    integers = [value for value in distinct if isinstance(value, int)]
+    if not any(int(float(value)) != value or value >= 1 << 63 for value in integers):
         return np.array(distinct)
-    # NumPy makes floats of these integers. Files that differ may have negative ones too, and no
-    # type of NumPy's holds both.
-    lowest = distinct[0]
-    is_signed = isinstance(lowest, int) and lowest < 0
-    return np.array(distinct, dtype=object if is_signed else np.uint64)
+    # NumPy makes floats of integers beside floats, and of the largest ones. Files that differ may
+    # have what no type of NumPy's holds.
+    if len(integers) < len(distinct) or (integers[0] < 0 and integers[-1] >= 1 << 63):
+        return np.array(distinct, dtype=object)
+    return np.array(distinct, dtype=np.uint64 if integers[-1] >= 1 << 63 else np.int64)
 
 
 def _sections(wanted: Sections, raw: list[int]) -> LumiSections:

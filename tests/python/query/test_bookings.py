@@ -8,6 +8,7 @@ import pytest
 import treemill as tm
 from treemill.errors import QueryError
 
+from tests.python.written import write
 from tests.raising import raises
 
 
@@ -79,6 +80,26 @@ def test_moments_are_numpys(session, events, truth):
     assert one is None or np.isnan(one)
     with raises(QueryError, about="ddof"):
         events.std("MET_pt", weight="genWeight", ddof=1)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "dtype"),
+    [
+        ({"i8": [5, 2**53 + 1]}, np.int64),
+        ({"f8": [0.5], "i8": [5, 2**53 + 1]}, object),
+        ({"f8": [0.5], "u8": [5, 2**63 + 1]}, object),
+        ({"f8": [0.5], "i8": [5, 2**53]}, np.float64),
+        ({"i8": [-1], "u8": [5, 2**63 + 1]}, object),
+        ({"i8": [1], "u8": [5, 2**63 + 1]}, np.uint64),
+    ],
+)
+def test_unique_values_of_several_types_are_exact(tmp_path, kinds, dtype):
+    files = [
+        write(tmp_path / f"{kind}.root", x=np.array(values, kind)) for kind, values in kinds.items()
+    ]
+    found = tm.dataset(files).unique("x").value
+    assert found.dtype == dtype
+    assert found.tolist() == sorted(value for values in kinds.values() for value in values)
 
 
 def test_unique_and_quantiles(session, events, truth):
