@@ -295,7 +295,7 @@ class FederatedPass(CoordinatedPass):
         if seen is None:
             seen = {self._paths[file]: HERE for file, *_ in message.ranges}
         with self._lock:
-            for path, state in seen.items():
+            for path, state in [*seen.items()]:  # a site of several sites may still add to it
                 states = self._seen.setdefault(path, [])
                 if state not in states:
                     states.append(state)
