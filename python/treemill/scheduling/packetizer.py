@@ -418,7 +418,8 @@ class Packetizer(View):
             file = state.files[packet.file]
             state.nodes.measured(worker, file, entries, event.seconds)
             if entries == file.entries:
-                self._small_files.took(event.seconds + worker.opened_in)
+                opening = worker.opened_in + (0.0 if event.spent is None else event.spent.opening)
+                self._small_files.took(event.seconds + worker.opened_in, opening)
             worker.opened_in = 0.0
         has_more_room = self._note_share(event, now)
         if event.is_full:

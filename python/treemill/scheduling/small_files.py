@@ -22,8 +22,12 @@ TURN_SECONDS = 0.05
 in which users expect an answer."""
 _MOST = 4096
 """Files of one order, at most."""
+_TRIED = 2
+"""Files of an order, at least, if what follows on their opening is short: opened by itself, a file
+of many branches takes longer than a turn, and with others a part of that."""
 _REFUSED = 3
-"""So many orders in a row of which not one file was processed are the last ones."""
+"""So many orders in a row of which not one file was processed, or one took a turn, are the last
+ones."""
 
 
 class SmallFiles:
@@ -32,6 +36,9 @@ class SmallFiles:
     def __init__(self, state: State, recovery: Recovery) -> None:
         self._state = state
         self._recovery = recovery
+        self._is_tried = False  # whether any order was of several
+        self._slow_in_a_row = 0  # orders in which one file took longer than a turn
+        self._run_seconds = 0.0  # what a file has taken lately after its opening
 
     def are_worth_it(self, worker: WorkerState, file: File) -> bool:
         """True if the worker, which begins this file, should get more of them at once."""
@@ -58,7 +65,10 @@ class SmallFiles:
             return 1
         left = state.nodes.fresh(file) + at_hand
         share = ceil(left * state.sizing.share / state.sharing)
-        return min(int(TURN_SECONDS / max(seconds, 1e-6)), share, _MOST)
+        wanted = int(TURN_SECONDS / max(seconds, 1e-6))
+        if self._slow_in_a_row < _REFUSED and _TRIED * self._run_seconds <= TURN_SECONDS:
+            wanted = max(wanted, _TRIED)
+        return min(wanted, share, _MOST)
 
     def hand_out(self, worker: WorkerState, first: File, now: float) -> ProcessFiles:
         """Gives the worker this file, which was picked for it, and others with it."""
@@ -103,11 +113,20 @@ class SmallFiles:
         self._put_back(files[count + refused :])
         state.refused_in_a_row = 0 if count else state.refused_in_a_row + refused
         if count:
-            self.took(event.seconds / count)
+            self._is_tried = True
+            is_slow = event.seconds / count > TURN_SECONDS
+            self._slow_in_a_row = self._slow_in_a_row + 1 if is_slow else 0
+            self._took(event.seconds / count)
         return count < len(files)
 
-    def took(self, seconds: float) -> None:
-        """Notes how long a file took. A first one has to load and compile what others need not."""
+    def took(self, seconds: float, opening: float) -> None:
+        """Notes how long a file took that was processed by itself, and how long opening it."""
+        self._run_seconds = seconds - opening
+        if not self._is_tried:  # with others it takes less
+            self._took(seconds)
+
+    def _took(self, seconds: float) -> None:
+        # A first one has to load and compile what others need not.
         known = self._state.file_seconds
         self._state.file_seconds = seconds if known is None else min((known + seconds) / 2, seconds)
 

@@ -3,7 +3,19 @@
 import tracemalloc
 
 import pytest
-from treemill.scheduling import Commit, ProcessFiles
+from treemill.scheduling import (
+    Commit,
+    FileOpened,
+    FilesDone,
+    OpenFile,
+    PacketDone,
+    Packetizer,
+    Policy,
+    Process,
+    ProcessFiles,
+    Spent,
+    WorkerJoined,
+)
 from treemill.scheduling.ledger import Ledger
 
 from tests.python.packet_history import History
@@ -79,6 +91,29 @@ def test_several_files_are_given_up_if_they_are_refused_again_and_again():
     orders = orders_of(world)
     assert world.check_account().entries == 1500
     assert sum(isinstance(order, ProcessFiles) for order in orders) == 3
+
+
+def after_one_file(seconds, opening):
+    """The packetizer of many files after the first one, and the worker's next order."""
+    packetizer = Packetizer([None] * 100, Policy(small_files=True))
+    (order,) = packetizer.handle(WorkerJoined(0), 0.0)
+    (order,) = packetizer.handle(FileOpened(0, order.file, 10), 0.0)
+    assert isinstance(order, Process)
+    spent = Spent(0.0, opening, seconds)
+    done = PacketDone(0, order.packet.number, 10, seconds, spent=spent)
+    return packetizer, packetizer.handle(done, seconds)[-1]
+
+
+def test_files_that_are_slow_to_open_by_themselves_are_tried_together():
+    packetizer, order = after_one_file(0.2, 0.19)
+    assert isinstance(order, ProcessFiles)
+    assert order.files == range(1, 3)
+    order = packetizer.handle(FilesDone(0, (10, 10), 10, 0.002), 0.3)[-1]
+    assert len(order.files) > 10, "together they are not"
+    packetizer, order = after_one_file(0.2, 0.19)
+    orders = [packetizer.handle(FilesDone(0, (10,), 10, 0.2), 0.3 + i / 100)[-1] for i in range(3)]
+    assert [type(order) for order in orders] == [ProcessFiles, ProcessFiles, OpenFile], "slow, too"
+    assert isinstance(after_one_file(0.2, 0.01)[1], OpenFile), "it is no small file"
 
 
 def test_a_failure_is_that_of_one_file():
