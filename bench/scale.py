@@ -27,6 +27,7 @@ from .rivals import Rival
 from .rivals.growth import COLUMN, FRIEND, GROWTH_RIVALS, LISTS, SOME, TREE
 
 ENTRIES = 100
+NANO_ENTRIES, NANO_BRANCHES = 2000, 1500
 EXPONENT = 1.05
 """The growth that counts as that of the work."""
 ACCURACY = 1e-9
@@ -65,7 +66,9 @@ PARTS = {
         Part("files", "files", 20_000, 1000, 200, two=True, above=2.0),
         Part("defaults", "files, half of them without the column", 20_000, 1000, 200, two=True),
         Part("friends", "files with a friend's file each", 20_000, 1000, 200, two=True),
-        Part("histograms", "histograms", 1000, 100, 10),
+        Part("nano_files", "files of 1,500 branches", 1000, 10, 10, two=True, above=3.0),
+        Part("datasets", "data sets of one file each", 10_000, 100, 100),
+        Part("histograms", "histograms", 10_000, 100, 10),
         Part("variations", "variations of a weight", 1000, 100, 10),
         Part("steps", "filters and definitions", 1000, 100, 10),
         Part("branches", "branches that `show` lists", 20_000, 200, 200),
@@ -127,6 +130,14 @@ def copies(folder: Path, count: int) -> list[Path]:
     return _several(folder, "f", [columns], count)
 
 
+def nano_files(folder: Path, count: int) -> None:
+    """This many copies of a file as NanoAOD's are: many branches, of which a query wants few."""
+    numbers = np.arange(NANO_ENTRIES)
+    columns = {f"b{branch}": (numbers % 50).astype("float32") for branch in range(NANO_BRANCHES)}
+    columns[COLUMN] = columns.pop("b0")
+    _several(folder, "f", [columns], count)
+
+
 def differing(folder: Path, count: int) -> None:
     """This many files, half of which have a column that the others lack."""
     numbers = np.arange(ENTRIES)
@@ -166,12 +177,16 @@ def _columns(part: str, size: int) -> dict[str, object]:
 def paths_of(part: Part, sizes: Sequence[int], folder: Path) -> dict[int, Path]:
     """The file, or the folder of files, of each size; they are made if they are not there."""
     small = folder / "small-files"
-    if part.name == "files":
+    if part.name in ("files", "datasets"):
         copies(small, max(sizes))
         return dict.fromkeys(sizes, small)
     if part.name == "defaults":
         folder /= "differing-files"
         differing(folder, max(sizes))
+        return dict.fromkeys(sizes, folder)
+    if part.name == "nano_files":
+        folder /= "nano-files"
+        nano_files(folder, max(sizes))
         return dict.fromkeys(sizes, folder)
     if part.name == "friends":
         copies(small, max(sizes))

@@ -82,6 +82,14 @@ class _Treemill:
     def files(self, path: str, size: int, turn: int) -> Any:
         return self._sum([self._tm.dataset(_first(path, size), tree=TREE).hist(COLUMN, bins=_BINS)])
 
+    nano_files = files
+
+    def datasets(self, path: str, size: int, turn: int) -> Any:
+        files = {f"d{number}": [name] for number, name in enumerate(_first(path, size))}
+        booked = self._tm.fileset(files, tree=TREE).hist(f"{COLUMN} + {turn / 1000}", bins=_BINS)
+        self._session.run(booked, progress=False)
+        return sum(each.values(flow=True).sum() for each in booked.value.values())
+
     def defaults(self, path: str, size: int, turn: int) -> Any:
         events = self._tm.dataset(_first(path, size), tree=TREE, missing={SOME: _DEFAULT})
         return self._sum([events.hist(SOME, bins=_BINS)])
@@ -157,6 +165,8 @@ class _RDataFrame:
 
     def files(self, path: str, size: int, turn: int) -> Any:
         return self._sum(self._root.RDataFrame(TREE, _first(path, size)), [COLUMN])
+
+    nano_files = files
 
     def defaults(self, path: str, size: int, turn: int) -> Any:
         events = self._root.RDataFrame(TREE, _first(path, size))
