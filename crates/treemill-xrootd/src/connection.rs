@@ -374,8 +374,7 @@ impl Connection {
 
 /// Bytes that came without TLS where there must be none.
 fn in_the_clear() -> Trouble {
-    let what =
-        "bytes came in the clear where TLS was to begin: someone on the way may have sent them";
+    let what = "bytes without encryption came where TLS should begin: someone on the network may have sent them";
     trouble(Kind::Malformed, what)
 }
 

@@ -19,9 +19,9 @@ pub(crate) fn before_login(mut error: Trouble) -> Trouble {
 /// Adds that the server, which demands TLS, does none.
 pub(crate) fn without_tls(mut error: Trouble) -> Trouble {
     error.kind = Kind::Unsupported;
-    error
-        .what
-        .push_str(", and it does no TLS: ask its administrators, or take another door of the site");
+    error.what.push_str(
+        ", but does not offer TLS: ask its administrators, or use another address of the site",
+    );
     error
 }
 

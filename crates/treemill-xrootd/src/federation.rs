@@ -45,11 +45,17 @@ impl Client {
             error.at(&url.server).of(&url.path)
         };
         if depth >= MOST_DEPTH {
-            return Err(wrong("managers below managers without an end".to_owned()));
+            return Err(wrong(format!(
+                "the redirectors refer to one another through more than {MOST_DEPTH} levels: name one of the servers that \
+                 have the folder"
+            )));
         }
         let servers = self.locate_all(url).map(|all| addresses(url, &all))?;
         if servers.len() > MOST_SERVERS {
-            let what = format!("{} servers may have the folder: name one", servers.len());
+            let what = format!(
+                "{} servers may have the folder, which is too many to ask: name one of them",
+                servers.len()
+            );
             return Err(wrong(what));
         }
         let mut found = Vec::new();
@@ -58,7 +64,11 @@ impl Client {
                 let ask =
                     |server| scope.spawn(move || self.list_all(server, depth.saturating_add(1)));
                 let asked: Vec<_> = some.iter().map(ask).collect();
-                let broken = |_| Err(wrong("a listing was given up".to_owned()));
+                let broken = |_| {
+                    Err(wrong(
+                        "treemill failed while it listed the folder: please report this".to_owned(),
+                    ))
+                };
                 asked
                     .into_iter()
                     .map(|thread| thread.join().unwrap_or_else(broken))

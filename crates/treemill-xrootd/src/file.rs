@@ -51,7 +51,7 @@ impl File {
     /// The status of a file that can be read.
     pub(crate) fn checked(&self) -> Result<Status, Trouble> {
         let wrong = |kind, what| trouble(kind, what).at(self.server());
-        let none = "the server does not tell the file's size";
+        let none = "the server does not say how large the file is";
         let status = self.status.ok_or_else(|| wrong(Kind::Malformed, none))?;
         match status.is_folder() {
             true => Err(wrong(Kind::Invalid, "it is a folder, not a file")),
@@ -179,7 +179,7 @@ impl File {
     pub fn submit(&self, offset: u64, length: u32) -> Result<Reading<'_>, Trouble> {
         self.check(offset, length)?;
         if length > limits::MOST_READ {
-            return Err(self.wrong(format!("a read of {length} bytes; split it")));
+            return Err(self.wrong(format!("a read of {length} bytes is too long: split it")));
         }
         let request = Request::Read {
             handle: self.handle,
@@ -236,7 +236,7 @@ impl File {
             return Ok(());
         }
         Err(self.wrong(format!(
-            "a read of {length} bytes at {offset}, behind the end of any file"
+            "a read of {length} bytes at {offset} ends beyond the end of any file"
         )))
     }
 
@@ -251,7 +251,10 @@ impl File {
 
 /// The error of a file that was closed because there is another one in its place.
 pub(crate) fn changed() -> Trouble {
-    trouble(Kind::Changed, "the file has changed since it was opened")
+    trouble(
+        Kind::Changed,
+        "the file has changed since treemill opened it",
+    )
 }
 
 impl Drop for File {

@@ -51,7 +51,7 @@ pub fn check_encrypted(protocol: bodies::Protocol) -> Result<(), Trouble> {
     if protocol.flags & codes::TLS_FOLLOWS != 0 {
         return Ok(());
     }
-    let what = "the server does no TLS: a root:// address would reach it in the clear";
+    let what = "the server does not offer TLS: write root:// if a connection without encryption is good enough";
     Err(trouble(Kind::Unsupported, what))
 }
 
@@ -86,7 +86,7 @@ where
         return Ok(offers);
     }
     if takes_token && !means.is_encrypted {
-        let what = "the server takes a bearer token, which is sent by TLS only";
+        let what = "the server asks for a bearer token, which treemill sends only over TLS";
         return Err(trouble(Kind::TlsRequired, what));
     }
     Err(trouble(Kind::Denied, ways_out(&wanted)))
@@ -96,13 +96,13 @@ where
 fn ways_out(wanted: &[&str]) -> String {
     let names = wanted.join(", ");
     let mut what =
-        format!("the server takes authentication by {names} only; this client does {KNOWN}");
+        format!("the server accepts only authentication by {names}, and treemill supports {KNOWN}");
     if wanted.contains(&"ztn") {
         what.push_str(". No bearer token was found: set BEARER_TOKEN or BEARER_TOKEN_FILE");
     }
     if wanted.contains(&"gsi") {
         what.push_str(
-            ". For a certificate or proxy, use the site's davs:// address, which takes it (X509_USER_PROXY), or write \
+            ". For a certificate or proxy, use the site's davs:// address, which accepts it (X509_USER_PROXY), or write \
              xrootd+root:// for root://, which reads through the official Python package (pip install xrootd)",
         );
     }

@@ -268,14 +268,14 @@ pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>,
     for piece in pieces {
         let due = piece.size().saturating_add(limits::SEGMENT_HEADER);
         if rest.len() < due {
-            return Err(wrong("a vectored read ends early".to_owned()));
+            return Err(wrong("the answer to a vectored read ends early".to_owned()));
         }
         let mut segment = rest.split_to(due);
         let header = segment.split_to(limits::SEGMENT_HEADER);
         let expected = [&piece.length.to_be_bytes()[..], &piece.offset.to_be_bytes()].concat();
         // The first four bytes are the file's handle, which the server may write as it likes.
         if header.get(4..) != Some(&expected[..]) {
-            let what = "a vectored read brings other ranges than asked for";
+            let what = "the answer to a vectored read has other ranges than treemill asked for";
             return Err(wrong(what.to_owned()));
         }
         found.push((piece, segment));
@@ -284,7 +284,7 @@ pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>,
         return Ok(found);
     }
     Err(wrong(format!(
-        "{} bytes follow a vectored read",
+        "{} bytes follow the end of a vectored read",
         rest.len()
     )))
 }
@@ -366,7 +366,7 @@ fn joined_ranges(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
 fn shorter(came: usize, piece: &Piece) -> Trouble {
     let due = piece.length;
     let what = format!(
-        "{came} bytes came where {due} were asked for: the file is shorter than it was when opened"
+        "the server sent {came} bytes where treemill asked for {due}: the file is shorter than when treemill opened it"
     );
     trouble(Kind::Changed, what)
 }

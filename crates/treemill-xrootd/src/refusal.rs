@@ -40,12 +40,18 @@ pub(crate) fn data(outcome: Outcome) -> Result<Vec<u8>, Trouble> {
         }
         Outcome::Redirect { host, .. } => (
             Kind::Unsupported,
-            format!("the server redirects an open session to {host}"),
+            format!(
+                "the server redirects an open session to {host}, which treemill does not follow"
+            ),
         ),
-        Outcome::MoreAuth(_) => (Kind::Denied, "the server wants more credentials".to_owned()),
+        Outcome::MoreAuth(_) => (
+            Kind::Denied,
+            "the server asks for a further step of authentication, which treemill does not support"
+                .to_owned(),
+        ),
         Outcome::Busy => (
             Kind::Busy,
-            "the server asks for more patience than there is".to_owned(),
+            "the server asks treemill to wait longer than it may: try again later".to_owned(),
         ),
         Outcome::Neglected => {
             let what = "the server answers other requests, but not this one";
@@ -58,7 +64,7 @@ pub(crate) fn data(outcome: Outcome) -> Result<Vec<u8>, Trouble> {
 /// What damaged pages mean to a caller.
 pub(crate) fn differing(first: Option<&Range<u64>>) -> String {
     let at = first.map_or(0, |range| range.start);
-    format!("the bytes at {at} differ from their checksums, each time they are asked for")
+    format!("the bytes at {at} differ from their checksums each time that treemill asks for them")
 }
 
 /// What bytes that are no message of the protocol mean to a caller.

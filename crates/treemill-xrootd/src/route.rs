@@ -156,11 +156,15 @@ impl Route {
         self.hops = self.hops.saturating_add(1);
         if self.hops > limits::MOST_REDIRECTS {
             return Err(wrong(format!(
-                "more than {} redirects",
+                "the servers have redirected treemill more than {} times",
                 limits::MOST_REDIRECTS
             )));
         }
-        let bad = |_| wrong(format!("a redirect to {host}, which is no server"));
+        let bad = |_| {
+            wrong(format!(
+                "the server redirects treemill to {host}, which is not the address of a server"
+            ))
+        };
         let (server, extra) = match port {
             Some(port) => {
                 let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -180,7 +180,7 @@ impl Session {
     /// Ends the session for all that use it: its connection spoils bytes.
     pub(crate) fn distrust(&self) {
         self.connection
-            .end("the connection brings other bytes than it is given");
+            .end("the connection changes the bytes that it carries");
     }
 
     /// This number of bytes that are on their way is not wanted any more. If it is much, the session ends.

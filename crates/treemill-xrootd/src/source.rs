@@ -169,7 +169,7 @@ impl Source for XrootdSource {
         let mut state = self.core.state();
         for range in ranges {
             if range.end > self.size() || range.start > range.end {
-                let what = format!("the source has {} bytes", self.size());
+                let what = format!("the file has only {} bytes", self.size());
                 tickets.push(Ticket::ready(Err(SourceError {
                     range: Some(range),
                     ..SourceError::new(self.name(), what)

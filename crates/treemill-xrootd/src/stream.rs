@@ -225,7 +225,7 @@ impl Stream {
             flight.allow(left)?;
             if flight.pages.is_some() {
                 return Err(WireError::new(
-                    "data without the checksums that were asked for",
+                    "it sends data without the checksums that treemill asked for",
                 ));
             }
             flight.expect(left, header.state == codes::OK);
@@ -241,7 +241,7 @@ impl Stream {
             let most = limits::MOST_CONTROL.max(data.saturating_add(64));
             if header.size() > most {
                 return Err(WireError::new(format!(
-                    "a response of {} bytes, where at most {most} can be",
+                    "a response has {} bytes where at most {most} are possible",
                     header.length
                 )));
             }
@@ -266,7 +266,11 @@ impl Stream {
 
     fn flight(&mut self, stream: u16) -> Result<&mut Flight, WireError> {
         let flight = self.flights.get_mut(&stream);
-        flight.ok_or_else(|| WireError::new(format!("stream {stream} answers, where none is due")))
+        flight.ok_or_else(|| {
+            WireError::new(format!(
+                "it answers the request {stream}, which waits for no answer"
+            ))
+        })
     }
 
     /// A response with data is here: the last one of its request, or not.
@@ -289,7 +293,7 @@ impl Stream {
         let paged = Paged::decode(body)?;
         let (stream, is_last) = (header.stream, paged.is_last);
         if paged.stream != stream {
-            return Err(WireError::new("a response for two requests"));
+            return Err(WireError::new("it sends one response for two requests"));
         }
         self.flight(stream)?.begin(&paged)?;
         let left = usize::try_from(paged.length).unwrap_or(usize::MAX);
@@ -381,7 +385,7 @@ impl Stream {
     ) -> Result<(), WireError> {
         if header.state == codes::ATTENTION || header.state == codes::STATUS {
             return Err(WireError::new(
-                "a promised response that no promise can be for",
+                "it sends a postponed response that belongs to no request",
             ));
         }
         if !header.has_data() {

@@ -31,7 +31,7 @@ impl Ticket {
     /// The answer. It always comes: the connection's task obeys the deadlines.
     pub(crate) async fn answer(self) -> Answer {
         let gone = |_| {
-            let what = "the request was given up";
+            let what = "treemill has given up the request";
             Err(trouble(Kind::Lost, what))
         };
         self.0.await.unwrap_or_else(gone)

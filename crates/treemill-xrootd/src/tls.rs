@@ -34,7 +34,7 @@ impl Tls {
     /// The beginning: [`Tls::seal`] has bytes to send.
     pub(crate) fn begin(config: &Arc<ClientConfig>, server: &Server) -> Result<Self, Trouble> {
         let name = ServerName::try_from(server.host.clone()).map_err(|_| {
-            let what = "the server's name is none that a certificate can have";
+            let what = "no certificate can have the server's name";
             trouble(Kind::Invalid, what)
         })?;
         let mut connection = ClientConnection::new(Arc::clone(config), name).map_err(refused)?;
@@ -78,7 +78,7 @@ fn refused(error: rustls::Error) -> Trouble {
     let words = treemill_transfer::credentials::in_words(&error);
     if matches!(error, rustls::Error::InvalidCertificate(_)) {
         let what = format!(
-            "{words}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"
+            "{words}. treemill trusts the authorities of the system, of SSL_CERT_FILE and of X509_CERT_DIR"
         );
         return trouble(Kind::Untrusted, what).with_cause(error);
     }

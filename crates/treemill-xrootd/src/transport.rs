@@ -37,7 +37,7 @@ impl Transport {
     pub(crate) async fn read(&self, buffer: &mut [u8]) -> Result<usize, Trouble> {
         match timeout(limits::TICK, read(&self.socket, buffer)).await {
             Ok(Ok(0)) => {
-                let what = "the connection was closed";
+                let what = "the server has closed the connection";
                 Err(trouble(Kind::Lost, what))
             }
             Ok(came) => came.map_err(lost),

@@ -23,7 +23,12 @@ impl Server {
     /// # Errors
     /// `Invalid` if there is no host, or if the port is no number from 1 to 65535.
     pub fn parse(text: &str) -> Result<Self, Trouble> {
-        let wrong = || trouble(Kind::Invalid, format!("{text} is no host:port"));
+        let wrong = || {
+            trouble(
+                Kind::Invalid,
+                format!("{text} does not have the form host:port"),
+            )
+        };
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => rest.split_once(']').ok_or_else(wrong)?,
             None => text.find(':').map_or((text, ""), |at| text.split_at(at)),

@@ -101,7 +101,7 @@ pub fn join(
         while bytes.len() < length {
             let piece = pieces
                 .next()
-                .ok_or_else(|| WireError::new("a vectored read ends early"))?;
+                .ok_or_else(|| WireError::new("the answer to a vectored read ends early"))?;
             bytes.extend_from_slice(piece);
         }
         Ok(bytes)

@@ -178,7 +178,7 @@ fn a_server_without_tls_is_refused_by_roots() {
     let error = open(&client(&certificates, None), "roots", server.port)
         .err()
         .unwrap();
-    assert!(error.to_string().contains("does no TLS"), "{error}");
+    assert!(error.to_string().contains("does not offer TLS"), "{error}");
 }
 
 /// A server by TLS that sends some bytes before it, as one on the way could, and leaves them out after it.

@@ -61,7 +61,7 @@ impl Flight {
         }
         let most = self.most;
         Err(WireError::new(format!(
-            "a response of {total} bytes, where at most {most} can be"
+            "a response has {total} bytes where at most {most} are possible"
         )))
     }
 
@@ -93,7 +93,7 @@ impl Flight {
 
     /// A response with pages begins.
     pub(super) fn begin(&mut self, paged: &Paged) -> Result<(), WireError> {
-        let unasked = || WireError::new("checksums that were not asked for");
+        let unasked = || WireError::new("it sends checksums that treemill did not ask for");
         let pages = self.pages.as_mut().ok_or_else(unasked)?;
         if self.phase == Phase::Abandoned {
             return Ok(());

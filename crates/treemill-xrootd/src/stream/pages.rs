@@ -54,7 +54,7 @@ impl Pages {
     pub(super) fn begin(&mut self, paged: &Paged) -> Result<(), WireError> {
         if paged.offset != self.at {
             let what = format!(
-                "the server sends pages of {} where those of {} are due",
+                "it sends pages of {} bytes where pages of {} bytes are due",
                 paged.offset, self.at
             );
             return Err(WireError::new(what));
@@ -110,10 +110,12 @@ impl Pages {
         let within = self.at.checked_rem(PAGE).unwrap_or_default();
         let due = PAGE.saturating_sub(within).min(self.left);
         if due == 0 {
-            return Err(WireError::new("a checksum without a page"));
+            return Err(WireError::new("it sends a checksum without a page"));
         }
         if self.at.saturating_add(due) > self.wanted.end {
-            return Err(WireError::new("more pages than were asked for"));
+            return Err(WireError::new(
+                "it sends more pages than treemill asked for",
+            ));
         }
         Ok(due)
     }
@@ -125,7 +127,7 @@ impl Pages {
     pub(super) fn end(&self) -> Result<(), WireError> {
         match self.part {
             Part::Checksum { here: 0, .. } => Ok(()),
-            _ => Err(WireError::new("pages that end within a checksum")),
+            _ => Err(WireError::new("its pages end within a checksum")),
         }
     }
 

@@ -85,7 +85,7 @@ impl Status {
     }
 
     fn parse(line: &str) -> Result<Self, WireError> {
-        let wrong = || WireError::new(format!("{line:?} is no status of a file"));
+        let wrong = || WireError::new(format!("{line:?} is not the status of a file"));
         let mut words = line.split_ascii_whitespace().skip(1);
         let mut next = || words.next().ok_or_else(wrong);
         Ok(Status {
@@ -130,7 +130,7 @@ impl Opened {
             });
         }
         if cursor.u32()? != 0 {
-            return Err(WireError::new("the server sends the file compressed"));
+            return Err(WireError::new("it sends the file compressed"));
         }
         cursor.bytes(4)?;
         Ok(Opened {
@@ -203,7 +203,7 @@ impl Location {
             let kind = letters.next().filter(|kind| "SsMm".contains(*kind));
             let access = letters.next().filter(|access| "rw".contains(*access));
             let (Some(kind), Some(_)) = (kind, access) else {
-                return Err(WireError::new(format!("{word:?} is no location")));
+                return Err(WireError::new(format!("{word:?} is not a location")));
             };
             Ok(Location {
                 server: letters.as_str().to_owned(),
@@ -229,7 +229,7 @@ pub fn segments<'a>(
         let got: (Handle, u32, u64) = (cursor.array()?, cursor.u32()?, cursor.u64()?);
         if got != (handle, length, offset) {
             return Err(WireError::new(format!(
-                "the server answers a range of {} bytes at {} where {length} at {offset} were asked for",
+                "it sends a range of {} bytes at {} where treemill asked for {length} at {offset}",
                 got.1, got.2
             )));
         }
@@ -240,7 +240,7 @@ pub fn segments<'a>(
         return Ok(found);
     }
     Err(WireError::new(format!(
-        "{} bytes follow a vectored read",
+        "{} bytes follow the end of a vectored read",
         cursor.rest().len()
     )))
 }

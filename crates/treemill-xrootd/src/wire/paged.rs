@@ -27,7 +27,7 @@ impl Paged {
         let mut cursor = Cursor::new(body);
         let sum = cursor.u32()?;
         if sum != crc32_iscsi(cursor.rest()) {
-            let what = "a response that differs from its checksum";
+            let what = "a response differs from its checksum";
             return Err(WireError::new(what));
         }
         let stream = cursor.u16()?;
@@ -37,14 +37,20 @@ impl Paged {
         let is_last = match kind {
             codes::FINAL => true,
             codes::PARTIAL => false,
-            _ => return Err(WireError::new(format!("data of an unknown kind, {kind}"))),
+            _ => {
+                return Err(WireError::new(format!(
+                    "it sends data of the unknown kind {kind}"
+                )));
+            }
         };
         if codes::FIRST.checked_add(request.into()) != Some(codes::PGREAD) {
-            let what = format!("data with checksums for the request {request}");
+            let what = format!("it sends data with checksums for the request {request}");
             return Err(WireError::new(what));
         }
         if i32::try_from(length).is_err() || i64::try_from(offset).is_err() {
-            return Err(WireError::new("data of a negative length or place"));
+            return Err(WireError::new(
+                "it sends data with a negative length or place",
+            ));
         }
         Ok(Paged {
             stream,

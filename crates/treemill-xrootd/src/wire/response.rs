@@ -31,7 +31,7 @@ impl Header {
             length: cursor.u32()?,
         };
         if i32::try_from(header.length).is_err() {
-            return Err(WireError::new("a response with a negative length"));
+            return Err(WireError::new("a response has a negative length"));
         }
         Ok(header)
     }
@@ -104,7 +104,11 @@ impl Reply {
             },
             codes::MORE_AUTH => Reply::MoreAuth(body.to_vec()),
             codes::ATTENTION => attention(cursor)?,
-            _ => return Err(WireError::new(format!("no response has the state {state}"))),
+            _ => {
+                return Err(WireError::new(format!(
+                    "a response has the unknown state {state}"
+                )));
+            }
         })
     }
 }
@@ -123,7 +127,7 @@ fn redirect(mut cursor: Cursor) -> Result<Reply, WireError> {
         });
     }
     let port = u16::try_from(port)
-        .map_err(|_| WireError::new(format!("a redirect to the port {port}")))?;
+        .map_err(|_| WireError::new(format!("it redirects to the port {port}")))?;
     let mut parts = target.splitn(3, '?').map(str::to_owned);
     let mut part = || parts.next().unwrap_or_default();
     Ok(Reply::Redirect {
@@ -144,7 +148,7 @@ fn attention(mut cursor: Cursor) -> Result<Reply, WireError> {
     let header = Header::decode(cursor.bytes(Header::SIZE)?)?;
     if usize::try_from(header.length).ok() != Some(cursor.rest().len()) {
         return Err(WireError::new(
-            "a promised response that differs in length from its message",
+            "a postponed response differs in length from its message",
         ));
     }
     Ok(Reply::Promised {
