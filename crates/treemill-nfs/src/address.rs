@@ -45,12 +45,13 @@ impl Address {
         let wrong = |what: &str| SourceError::new(shown(head), what);
         let (scheme, rest) = head.split_once("://").unwrap_or(("", head));
         if !scheme.eq_ignore_ascii_case("nfs") {
-            return Err(wrong("it is no URL of nfs"));
+            return Err(wrong("it is not a URL with nfs"));
         }
         let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
         if place.contains('@') {
             return Err(wrong(
-                "NFS takes no name and no password in an address: the server is told the user's numbers (AUTH_SYS)",
+                "an nfs:// address cannot have a user name or a password: treemill sends the server the numbers of \
+                 your user (AUTH_SYS)",
             ));
         }
         let (host, port) = host_and_port(place).ok_or_else(|| {
@@ -105,11 +106,11 @@ fn version(query: &str) -> Result<u32, String> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         if key != "vers" {
-            return Err(format!("{key}= is no option of nfs://; there is vers="));
+            return Err(format!("nfs:// has no option {key}=, but only vers="));
         }
         let known = VERSIONS.iter().find(|(text, _)| *text == value);
         minor = known
-            .ok_or_else(|| format!("vers={value} is not supported; 4.1 and 4.2 are"))?
+            .ok_or_else(|| format!("treemill does not support vers={value}, but only 4.1 and 4.2"))?
             .1;
     }
     Ok(minor)
@@ -147,12 +148,12 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_without_secrets() {
         for (text, what) in [
-            ("nfs://u:secret@host/f", "no password"),
+            ("nfs://u:secret@host/f", "a password"),
             ("nfs:///f", "no host"),
             ("nfs://h:port/f", "no port"),
-            ("nfs://h/f?vers=3", "vers=3 is not supported"),
-            ("nfs://h/f?rsize=5", "rsize= is no option"),
-            ("root://h/f", "no URL of nfs"),
+            ("nfs://h/f?vers=3", "does not support vers=3"),
+            ("nfs://h/f?rsize=5", "has no option rsize="),
+            ("root://h/f", "not a URL with nfs"),
         ] {
             let error = Address::parse(text).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");

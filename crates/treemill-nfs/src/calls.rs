@@ -46,11 +46,11 @@ pub struct Entry {
 ///
 /// ```
 /// let error = treemill_nfs::open("nfs://host/file.root?vers=3").unwrap_err();
-/// assert!(error.what.contains("vers=3 is not supported"), "{error}");
+/// assert!(error.what.contains("does not support vers=3"), "{error}");
 /// ```
 ///
 /// # Errors
-/// Why the file cannot be read; within some tens of seconds, unless the server asks to be asked later.
+/// Why the file cannot be read; within some tens of seconds, unless the server asks treemill to try again later.
 pub fn open(url: &str) -> Result<NfsSource, SourceError> {
     wait_for(url, opened(url))
 }
@@ -177,7 +177,7 @@ async fn listed(client: &Arc<Client>, path: &[String]) -> Result<Vec<Entry>, Tro
         if listing.next == before && !listing.is_end {
             return Err(Trouble::new(
                 Kind::Permanent,
-                "the server's listing does not go on",
+                "the server stops within its list of the folder",
             ));
         }
         entries.extend(self::entries(&listing));

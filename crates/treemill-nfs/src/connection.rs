@@ -338,7 +338,12 @@ impl Listener {
             Message::Reply { body: Ok(body), .. } => {
                 self.calls.filled(xid, body.without(length), data);
             }
-            _ => return Err(Trouble::new(Kind::Malformed, "an answer has changed")),
+            _ => {
+                return Err(Trouble::new(
+                    Kind::Malformed,
+                    "an answer of the server has changed while it came",
+                ));
+            }
         }
         Ok(())
     }

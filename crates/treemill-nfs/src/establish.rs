@@ -1,4 +1,4 @@
-//! Makes a session, and claims back what was open when the server was started anew. What is said next, `recovery.rs` decides.
+//! Makes a session, and claims back what was open when the server restarted. What is said next, `recovery.rs` decides.
 
 use crate::client::{Client, Now};
 use crate::connection::{Answer, Connection, Obey, Sending};
@@ -31,7 +31,10 @@ impl Reached {
     fn session(&self) -> Result<&Arc<Session>, Trouble> {
         match self {
             Reached::Made(session) => Ok(session),
-            Reached::Connected(_) => Err(Trouble::new(Kind::Permanent, "no session was made")),
+            Reached::Connected(_) => Err(Trouble::new(
+                Kind::Permanent,
+                "no session with the server was made",
+            )),
         }
     }
 }
@@ -185,7 +188,12 @@ impl Client {
         connection: &Connection,
         now: &mut Now,
     ) -> Result<Result<(u64, Created), Failure>, Trouble> {
-        let unknown = || Trouble::new(Kind::Transient, "the server has not numbered this client");
+        let unknown = || {
+            Trouble::new(
+                Kind::Transient,
+                "the server has given this client no number",
+            )
+        };
         let (client, sequence) = now.known.ok_or_else(unknown)?;
         let ask = Operations::default().create_session(client, sequence);
         let found = self
@@ -198,7 +206,7 @@ impl Client {
         }))
     }
 
-    /// Claims what was open before the server was started anew. What is not given back is opened again when it is read.
+    /// Claims what was open before the server restarted. What is not given back is opened again when it is read.
     async fn reclaim(
         &self,
         session: &Session,

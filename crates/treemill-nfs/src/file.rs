@@ -197,7 +197,7 @@ impl Open {
         }
         Err(Trouble::new(
             Kind::Transient,
-            "the server forgets that the file is open, again and again",
+            "the server forgets again and again that the file is open",
         ))
     }
 
@@ -250,7 +250,7 @@ impl Open {
             if gained == 0 {
                 return Err(Trouble::new(
                     Kind::Transient,
-                    format!("the server gives no bytes at {at}, within the file"),
+                    format!("the server sends no bytes at {at}, although the file is longer"),
                 ));
             }
             at = at.saturating_add(gained as u64);
@@ -262,7 +262,7 @@ impl Open {
 fn kept_away() -> Trouble {
     Trouble::new(
         Kind::Transient,
-        "no data server gives the bytes, and the server wants none to be read through itself",
+        "no data server sends the bytes, and the server does not allow treemill to read them through itself",
     )
 }
 
@@ -271,7 +271,7 @@ fn is_of_state(failure: &Failure) -> bool {
 }
 
 fn changed() -> Trouble {
-    Trouble::new(Kind::Changed, "the file changed while it was read")
+    Trouble::new(Kind::Changed, "the file changed while treemill read it")
 }
 
 impl Drop for Open {

@@ -15,7 +15,7 @@ pub enum Step {
     },
     /// CREATE_SESSION.
     Create,
-    /// OPEN of each file that was open before the server was started anew.
+    /// OPEN of each file that was open before the server restarted.
     Reclaim,
     /// Nothing: the session can be used.
     Ready,
@@ -35,7 +35,7 @@ pub enum Then {
 /// ```
 /// use treemill_nfs::recovery::{Recovery, Step};
 ///
-/// // A client whose connection broke makes a session, and is told that the server was started anew.
+/// // A client whose connection broke makes a session, and is told that the server has restarted.
 /// let mut recovery = Recovery::new(true, false);
 /// assert_eq!(recovery.step(), Step::Create);
 /// recovery.failed(10022);

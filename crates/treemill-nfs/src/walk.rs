@@ -31,7 +31,7 @@ pub(crate) async fn walk<T>(
     }
     Err(Trouble::new(
         Kind::Permanent,
-        format!("more than {MOST_LINKS} symbolic links on the way"),
+        format!("the path leads through more than {MOST_LINKS} symbolic links"),
     ))
 }
 

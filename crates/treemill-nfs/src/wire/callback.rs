@@ -194,7 +194,11 @@ fn layout_recall(reader: &mut Reader) -> Result<Recall, Malformed> {
         }
         2 => Recalled::FileSystem((reader.u64()?, reader.u64()?)),
         3 => Recalled::All,
-        other => return Err(Malformed::new(format!("a recall of kind {other}"))),
+        other => {
+            return Err(Malformed::new(format!(
+                "a recall has the unknown kind {other}"
+            )));
+        }
     };
     Ok(Recall { kind, mode, of })
 }

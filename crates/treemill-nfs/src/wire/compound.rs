@@ -283,7 +283,7 @@ impl Results {
         let found = self.reader.u32()?;
         if found != operation {
             return Err(Malformed::new(format!(
-                "operation {found} is answered where it was {operation}"
+                "it answers operation {found} where the request was {operation}"
             )));
         }
         self.reader.u32()
@@ -407,7 +407,7 @@ impl Listing {
         let mut entries = Vec::new();
         while reader.bool()? {
             if entries.len() >= MOST_AT_ONCE {
-                return Err(Malformed::new("too many entries in one answer"));
+                return Err(Malformed::new("it has too many entries"));
             }
             next.cookie = reader.u64()?;
             let name = reader.text(MOST_NAME)?;

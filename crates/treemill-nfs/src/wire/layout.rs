@@ -251,7 +251,9 @@ impl Results {
 fn expect(reader: &mut Reader, kind: LayoutType) -> Result<(), Malformed> {
     match reader.u32()? {
         found if LayoutType::of(found) == Some(kind) => Ok(()),
-        other => Err(Malformed::new(format!("a layout of kind {other}"))),
+        other => Err(Malformed::new(format!(
+            "a layout has the unknown kind {other}"
+        ))),
     }
 }
 

@@ -71,7 +71,11 @@ fn delegation(reader: &mut Reader) -> Result<(), Malformed> {
                 let _ = reader.bool()?;
             }
         }
-        other => return Err(Malformed::new(format!("a delegation of kind {other}"))),
+        other => {
+            return Err(Malformed::new(format!(
+                "a delegation has the unknown kind {other}"
+            )));
+        }
     }
     Ok(())
 }

@@ -119,8 +119,8 @@ pub enum Message {
 pub enum Refusal {
     /// The credential was not taken (`auth_stat`).
     #[error(
-        "the server refuses the user that AUTH_SYS names (authentication status {0}); it may want Kerberos, which \
-         treemill does not speak for NFS"
+        "the server refuses the user that AUTH_SYS names (authentication status {0}); it may require Kerberos, \
+         which treemill does not support for NFS"
     )]
     Credential(u32),
     /// Another version of RPC.
@@ -163,7 +163,7 @@ pub fn message(record: Bytes) -> Result<Message, Malformed> {
             Ok(Message::Reply { xid, body })
         }
         other => Err(Malformed::new(format!(
-            "a message of RPC of an unknown kind, {other}"
+            "a message of RPC has the unknown kind {other}"
         ))),
     }
 }

@@ -196,7 +196,9 @@ impl Results {
             flags: reader.u32()?,
         };
         if reader.u32()? != NO_PROTECTION {
-            return Err(Malformed::new("a protection of state that was not asked for").into());
+            return Err(
+                Malformed::new("it protects state in a way that treemill did not ask for").into(),
+            );
         }
         Ok(found) // the names of the server follow, and are the last
     }

@@ -46,14 +46,14 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         20,
         "NOTDIR",
-        "a part of the path is no folder",
+        "a part of the path is not a folder",
         Meaning::Missing,
     ),
     (21, "ISDIR", "it is a folder", Meaning::Final),
     (
         22,
         "INVAL",
-        "the server takes the request for invalid",
+        "the server considers the request invalid",
         Meaning::Final,
     ),
     (
@@ -71,7 +71,7 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10001,
         "BADHANDLE",
-        "the server does not take its own file handle",
+        "the server does not recognise its own file handle",
         Meaning::Final,
     ),
     (
@@ -89,13 +89,13 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10006,
         "SERVERFAULT",
-        "the server has failed within",
+        "the server had an internal failure",
         Meaning::Final,
     ),
     (
         10008,
         "DELAY",
-        "the server asks to be asked later",
+        "the server asks treemill to try again later",
         Meaning::Later,
     ),
     (
@@ -114,7 +114,7 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10013,
         "GRACE",
-        "the server was started anew, and still waits for its former clients",
+        "the server has restarted, and still waits for the clients that it had before",
         Meaning::Later,
     ),
     (
@@ -126,13 +126,14 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10015,
         "SHARE_DENIED",
-        "another client keeps the file to itself",
+        "another client has opened the file for itself alone",
         Meaning::Later,
     ),
     (
         10016,
         "WRONGSEC",
-        "the server wants another authentication than AUTH_SYS, probably Kerberos",
+        "the server requires another authentication than AUTH_SYS, probably Kerberos, which treemill does not support \
+         for NFS",
         Meaning::Final,
     ),
     (
@@ -162,13 +163,13 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10022,
         "STALE_CLIENTID",
-        "the server was started anew",
+        "the server has restarted",
         Meaning::Client,
     ),
     (
         10023,
         "STALE_STATEID",
-        "the server was started anew",
+        "the server has restarted",
         Meaning::State,
     ),
     (
@@ -192,19 +193,19 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10033,
         "NO_GRACE",
-        "the server takes no former state back",
+        "the server does not restore what was open before it restarted",
         Meaning::State,
     ),
     (
         10034,
         "RECLAIM_BAD",
-        "the server takes no former state back",
+        "the server does not restore what was open before it restarted",
         Meaning::State,
     ),
     (
         10035,
         "RECLAIM_CONFLICT",
-        "the server takes no former state back",
+        "the server does not restore what was open before it restarted",
         Meaning::State,
     ),
     (
@@ -216,13 +217,13 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10040,
         "BADCHAR",
-        "the server does not take a name's letters",
+        "the server does not accept the characters of a name",
         Meaning::Missing,
     ),
     (
         10041,
         "BADNAME",
-        "the server does not take a name",
+        "the server does not accept a name",
         Meaning::Missing,
     ),
     (10046, "FILE_OPEN", "the file is in use", Meaning::Later),
@@ -253,7 +254,7 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10058,
         "LAYOUTTRYLATER",
-        "the server wants to be asked for the layout later",
+        "the server will give the layout later",
         Meaning::Later,
     ),
     (
@@ -271,13 +272,13 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10063,
         "SEQ_MISORDERED",
-        "the session has lost count",
+        "the server and treemill disagree on the number of requests in the session",
         Meaning::Session,
     ),
     (
         10068,
         "RETRY_UNCACHED_REP",
-        "the session has lost an answer",
+        "the server has lost an answer of the session",
         Meaning::Session,
     ),
     (
@@ -289,7 +290,7 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10076,
         "SEQ_FALSE_RETRY",
-        "the session has lost count",
+        "the server and treemill disagree on the number of requests in the session",
         Meaning::Session,
     ),
     (
@@ -313,7 +314,7 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     (
         10083,
         "WRONG_TYPE",
-        "it is no file that can be read",
+        "it is not a file that can be read",
         Meaning::Final,
     ),
     (

@@ -71,7 +71,7 @@ impl Reader {
         match self.u32()? {
             0 => Ok(false),
             1 => Ok(true),
-            other => Err(Malformed::new(format!("{other} is no truth value"))),
+            other => Err(Malformed::new(format!("{other} is not a truth value"))),
         }
     }
 
@@ -111,7 +111,7 @@ impl Reader {
         let length = usize::try_from(self.u32()?).unwrap_or(usize::MAX);
         if length > most {
             return Err(Malformed::new(format!(
-                "{length} bytes where {most} are the most"
+                "a text has {length} bytes where at most {most} are possible"
             )));
         }
         self.fixed(length)
@@ -127,7 +127,7 @@ impl Reader {
         };
         match usize::try_from(self.u32()?) == Ok(apart) && apart <= most {
             true => Ok(None),
-            false => Err(Malformed::new("other bytes came than are announced")),
+            false => Err(Malformed::new("its bytes are not those that it announces")),
         }
     }
 
@@ -151,7 +151,7 @@ impl Reader {
         let length = usize::try_from(self.u32()?).unwrap_or(usize::MAX);
         if length > most {
             return Err(Malformed::new(format!(
-                "a list of {length} where {most} are the most"
+                "a list has {length} items where at most {most} are possible"
             )));
         }
         let mut items = Vec::new();
