@@ -61,7 +61,7 @@ impl Core {
         if status.is_folder {
             return Err(Trouble::new(Kind::Permanent, "it is a folder, not a file"));
         }
-        let lost = |_| Trouble::new(Kind::Transient, "the request was given up");
+        let lost = |_| Trouble::new(Kind::Transient, "treemill has given up the request");
         let (session, pool) = opening.await.map_err(lost)??;
         let state = State {
             process: std::process::id(),
@@ -293,7 +293,8 @@ impl Listener for Core {
             Outcome::Size(size) if size == self.status.size => {}
             Outcome::Size(size) => {
                 let told = self.status.size;
-                let what = format!("the pool's copy has {size} bytes, and the file {told}");
+                let what =
+                    format!("the pool's copy has {size} bytes, and the file should have {told}");
                 self.failed(session, asked, &Trouble::new(Kind::Elsewhere, what));
             }
             Outcome::Refused(_) if matches!(asked, Asked::Vector(_)) => {
@@ -304,7 +305,7 @@ impl Listener for Core {
                 self.failed(session, asked, &transient(format!("the pool says: {why}")));
             }
             Outcome::Short => {
-                let what = "the file is shorter than it was when opened";
+                let what = "the file is shorter than when treemill opened it";
                 self.give_up(asked.pieces(), &Trouble::new(Kind::Permanent, what));
             }
         }

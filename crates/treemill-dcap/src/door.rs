@@ -130,7 +130,7 @@ impl Door {
             ),
             _ => Trouble::new(
                 Kind::Permanent,
-                "the door has answered what was not asked for",
+                "the door has sent an answer that treemill did not ask for",
             ),
         };
         at(&self.name, &trouble)
@@ -149,7 +149,7 @@ impl Door {
 
     fn heard(&self, line: &str) {
         let Some((session, said)) = reply(line) else {
-            return self.end(&self.trouble("the door has said what is no dCap"));
+            return self.end(&self.trouble("the door has sent a line that is not dCap"));
         };
         let waiting = locked(&self.state).waiting.remove(&session);
         let is_end = matches!(said, Reply::Ended(_));
@@ -214,7 +214,7 @@ async fn hear(door: Arc<Door>, socket: Arc<TcpStream>) {
             }
         }
         if line.len() > MOST_LINE {
-            return door.end(&door.trouble("the door has sent a line without an end"));
+            return door.end(&door.trouble("the door has sent a line that is too long"));
         }
         if locked(&door.state).broken.is_some() {
             return;

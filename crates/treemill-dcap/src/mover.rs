@@ -103,7 +103,9 @@ impl Mover {
     pub fn take(&mut self, mut bytes: &[u8]) -> Result<(), Broken> {
         while !bytes.is_empty() {
             if self.asked.is_empty() {
-                return Err(Broken("it has sent what was not asked for"));
+                return Err(Broken(
+                    "it has sent something that treemill did not ask for",
+                ));
             }
             match self.stage {
                 Stage::Block(left) => {
@@ -187,7 +189,7 @@ impl Mover {
                 }),
             ) if command == own => {
                 if self.asked.front() == Some(&Asked::Size) {
-                    let size = size(rest).ok_or(Broken("it has told no size of the file"))?;
+                    let size = size(rest).ok_or(Broken("it has not said how large the file is"))?;
                     return Ok(Some(Outcome::Size(size)));
                 }
                 self.stage = Stage::Begin;
@@ -209,7 +211,9 @@ impl Mover {
                 0 => Outcome::Short,
                 _ => Outcome::Failed(text(rest)),
             })),
-            _ => Err(Broken("it has sent another message than was due")),
+            _ => Err(Broken(
+                "it has sent another message than the one that was due",
+            )),
         }
     }
 
@@ -248,14 +252,14 @@ impl Mover {
                 Ok(())
             }
             Some(_) => Err(Broken("it has sent a block beyond the end of a range")),
-            None => Err(Broken("it has sent more than was asked for")),
+            None => Err(Broken("it has sent more than treemill asked for")),
         }
     }
 
     /// Takes bytes of a block that have come, of which this number is left.
     fn block(&mut self, bytes: &[u8], left: usize) -> Result<(), Broken> {
         let Some((at, missing)) = self.next() else {
-            return Err(Broken("it has sent more than was asked for"));
+            return Err(Broken("it has sent more than treemill asked for"));
         };
         let is_vector = matches!(self.asked.front(), Some(Asked::Vector(_)));
         let own = self.asked.front().map_or(0, code);

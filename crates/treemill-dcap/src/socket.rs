@@ -10,7 +10,7 @@ pub(crate) async fn connect(server: &str) -> Result<TcpStream, Trouble> {
     let bad = |_| {
         Trouble::new(
             Kind::Permanent,
-            format!("the port of {server} is no number"),
+            format!("the port of {server} is not a number"),
         )
     };
     let connected = treemill_transfer::connect(host, port.parse().map_err(bad)?, SILENCE);
@@ -48,5 +48,9 @@ pub(crate) fn at(server: &str, trouble: &Trouble) -> Trouble {
 
 fn failed(error: std::io::Error) -> Trouble {
     // Every failure may pass in a moment, but that of a name that does not exist; its kind of error has other causes, too.
-    Trouble::new(Kind::Transient, format!("no connection: {error}")).with_cause(error)
+    Trouble::new(
+        Kind::Transient,
+        format!("no connection could be made: {error}"),
+    )
+    .with_cause(error)
 }

@@ -100,7 +100,7 @@ impl Source for DcapSource {
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let at_once = |range: &Range<u64>| match range {
             range if range.end > self.size() || range.start > range.end => {
-                let what = format!("the source has {} bytes", self.size());
+                let what = format!("the file has only {} bytes", self.size());
                 Some(Ticket::ready(Err(SourceError {
                     range: Some(range.clone()),
                     ..SourceError::new(self.name(), what)

@@ -30,7 +30,7 @@ impl Url {
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| Err(format!("{why}; write dcap://host:port/path"));
         let Some((scheme, rest)) = text.split_once("://") else {
-            return wrong("this is no address");
+            return wrong("this is not an address");
         };
         if !scheme.eq_ignore_ascii_case("dcap") {
             return wrong("the scheme must be dcap");
@@ -39,7 +39,7 @@ impl Url {
             return wrong("there is no path after the door");
         };
         if authority.contains('@') {
-            return wrong("a dCap door takes no user name");
+            return wrong("a dcap:// address cannot have a user name");
         }
         let Some(door) = door(authority) else {
             return wrong("the door's host or port cannot be read");
@@ -103,7 +103,7 @@ mod tests {
             ("dcap://h:70000/f", Err("the door's host")),
             ("dcap:///f", Err("the door's host")),
             ("dcap://h", Err("no path")),
-            ("dcap://me:secret@h/f", Err("no user name")),
+            ("dcap://me:secret@h/f", Err("a user name")),
             ("dcap://h/a\"b", Err("no quotes")),
             ("dcap://h/a\nb", Err("no quotes")),
             ("gsidcap://h/f", Err("must be dcap")),
