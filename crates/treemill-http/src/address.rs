@@ -77,13 +77,13 @@ impl Address {
         let wrong = |what: &str| SourceError::new(shown(text), what);
         let (scheme, rest) = text
             .split_once("://")
-            .ok_or_else(|| wrong("it is no URL"))?;
+            .ok_or_else(|| wrong("it is not a URL"))?;
         let scheme = scheme.to_ascii_lowercase();
         let known = SCHEMES.iter().find(|(own, _)| *own == scheme);
         let (own, protocol) =
-            known.ok_or_else(|| wrong("it is no URL of http, https, dav or davs"))?;
+            known.ok_or_else(|| wrong("it is not a URL with http, https, dav or davs"))?;
         let mut url = Url::parse(&format!("{protocol}://{rest}"))
-            .map_err(|e| wrong(&format!("it is no URL: {e}")))?;
+            .map_err(|e| wrong(&format!("it is not a URL: {e}")))?;
         let login = (!url.username().is_empty() || url.password().is_some()).then(|| {
             let plain = |text: &str| {
                 percent_encoding::percent_decode_str(text)

@@ -106,7 +106,7 @@ pub(crate) fn judge(
         text(CONTENT_ENCODING).filter(|coding| *coding != "identity" && status.is_success());
     if let Some(coding) = packed {
         return Err(wrong(format!(
-            "has packed the file ({coding}), which was not asked for"
+            "has compressed the file ({coding}), which treemill did not ask for"
         )));
     }
     let version = Version::of(headers);
@@ -141,7 +141,8 @@ pub(crate) fn judge(
             let size = text(CONTENT_LENGTH).and_then(number);
             if known.map_or(size.unwrap_or(0), |known| known.size) > most_whole {
                 return Err(wrong(
-                    "does not do ranges: it sends the whole file".to_owned(),
+                    "does not send parts of a file, but the whole file: copy the file, or read it from another \
+                     server".to_owned(),
                 ));
             }
             Accepted {
@@ -171,14 +172,15 @@ pub(crate) fn judge(
         Some(known) if known.differs(&accepted) => Err(changed()),
         // By its size alone it is known that another server has the same file.
         Some(known) if !known.is_its && accepted.size.is_none() => Err(wrong(
-            "does not say how long the file is, which was opened at another server".to_owned(),
+            "does not say how long the file is, so that treemill cannot compare it with the file that it opened on \
+             another server".to_owned(),
         )),
         _ => Ok(accepted),
     }
 }
 
 fn changed() -> Trouble {
-    Trouble::new(Kind::Changed, "the file changed while it was read")
+    Trouble::new(Kind::Changed, "the file changed while treemill read it")
 }
 
 /// What a status means that brings no bytes. `server` is for the message.
@@ -194,9 +196,10 @@ pub fn refused(status: StatusCode, headers: &HeaderMap, server: &str) -> Trouble
     let what = match status.as_u16() {
         404 | 410 => format!("no such file: the server {server} answers {status}"),
         401 => format!(
-            "the server {server} wants credentials, or refuses those it got ({status}): is there a valid token or proxy certificate? Tokens are sent by https:// and davs:// only"
+            "the server {server} asks for credentials, or refuses those that it got ({status}): check that you have a \
+             valid token or proxy certificate. treemill sends tokens only to https:// and davs:// addresses"
         ),
-        403 => format!("the server {server} does not allow it ({status})"),
+        403 => format!("the server {server} does not allow this request ({status})"),
         412 => return changed(),
         _ => format!("the server {server} answers {status}"),
     };

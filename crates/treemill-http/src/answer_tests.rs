@@ -64,7 +64,7 @@ fn ranges_are_taken_as_asked() {
                 ("content-encoding", "gzip"),
                 tag,
             ],
-            "packed",
+            "compressed",
         ),
     ] {
         let trouble = judged(206, &pairs, Some(100)).unwrap_err();
@@ -86,7 +86,7 @@ fn a_server_without_ranges_serves_small_files_only() {
     for known in [None, Some(1 << 30)] {
         let trouble = judged(200, &[("content-length", "1073741824"), tag], known).unwrap_err();
         assert!(
-            trouble.what.contains("does not do ranges"),
+            trouble.what.contains("does not send parts of a file"),
             "{}",
             trouble.what
         );

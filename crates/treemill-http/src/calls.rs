@@ -243,7 +243,10 @@ async fn body(reply: &mut Reply, most: u64) -> Result<Bytes, Trouble> {
     while let Some(chunk) = soon(reply.next()).await? {
         whole.extend_from_slice(&chunk);
         if whole.len() as u64 > most {
-            let what = format!("the server {} sends more than {most} bytes", reply.server);
+            let what = format!(
+                "the server {} sends more than {most} bytes, which is more than treemill takes in one answer",
+                reply.server
+            );
             return Err(Trouble::new(Kind::Permanent, what));
         }
     }
@@ -319,7 +322,7 @@ async fn text(reply: &mut Reply) -> Result<String, Trouble> {
 
 fn unlisted(reply: &Reply) -> Trouble {
     let what = format!(
-        "the server {} has no listing of this folder that treemill knows: name the files, or use dav:// or root://",
+        "the server {} lists this folder in no form that treemill can read: name the files, or use dav:// or root://",
         reply.server
     );
     Trouble::new(Kind::Permanent, what)

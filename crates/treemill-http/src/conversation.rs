@@ -108,7 +108,7 @@ impl Conversation {
         }
         let target = location.and_then(|location| self.at.join(location).ok());
         let Some(mut target) = target.filter(|url| matches!(url.scheme(), "http" | "https")) else {
-            return fail("the server redirects to what is no URL of http or https");
+            return fail("the server redirects to an address that is not a URL with http or https");
         };
         if self.home.scheme() == "https" && target.scheme() == "http" && !self.may_leave_tls {
             let what = format!(

@@ -24,8 +24,9 @@ struct Engine {
 /// This process's own.
 fn engine() -> Result<&'static Engine, Trouble> {
     ENGINE.get(|| {
-        let tls = tls::client()
-            .map_err(|e| Trouble::new(Kind::Permanent, format!("no TLS: {e}")).with_cause(e))?;
+        let tls = tls::client().map_err(|e| {
+            Trouble::new(Kind::Permanent, format!("TLS cannot be set up: {e}")).with_cause(e)
+        })?;
         let clients: Result<_, _> = (0..CLIENTS).map(|_| client(tls.clone())).collect();
         let clients = clients.map_err(|e| trouble(&e, "the network"))?;
         Ok(Engine { clients })
@@ -62,7 +63,7 @@ impl Line {
         let number = client_number(others, self.is_multiplexed.load(Ordering::Relaxed));
         let client = engine()?.clients.get(number);
         let client =
-            client.ok_or_else(|| Trouble::new(Kind::Permanent, "there is no client of HTTP"))?;
+            client.ok_or_else(|| Trouble::new(Kind::Permanent, "treemill has no HTTP client"))?;
         Ok((client, flight))
     }
 
@@ -136,7 +137,7 @@ fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
 pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
     if let Some(refusal) = tls_refusal(error) {
         let words = treemill_transfer::credentials::in_words(refusal);
-        let what = format!("the server {server} cannot be trusted, or does not trust: {words}");
+        let what = format!("no connection with TLS to the server {server} can be made: {words}");
         let refused = Trouble::new(Kind::Permanent, what);
         return match refusal {
             rustls::Error::AlertReceived(_) => explained(refused), // the server's word
@@ -210,9 +211,9 @@ pub(crate) fn explained(refusal: Trouble) -> Trouble {
 fn root(error: &reqwest::Error) -> String {
     let mut at: Option<&(dyn Error + 'static)> = error.source();
     let mut text = if error.is_timeout() {
-        "no answer in time"
+        "it did not answer in time"
     } else {
-        "no connection"
+        "no connection could be made"
     }
     .to_owned();
     while let Some(cause) = at {

@@ -6,7 +6,7 @@
 //! Requests go to the bucket's service only if the address is one:
 //! ```
 //! let error = treemill_http::objects::open("s3://my bucket/events.root").unwrap_err();
-//! assert!(error.what.contains("my bucket is no name of a bucket"));
+//! assert!(error.what.contains("my bucket is not the name of a bucket"));
 //! ```
 //! With a service, `open` gives a source of any size:
 //! ```no_run

@@ -56,12 +56,12 @@ pub(crate) fn complaint() -> Option<String> {
         return Some(format!("{which} cannot be read ({error}): {renew}"));
     }
     let Some(shown) = certified(&chain, &key) else {
-        let what = "has no certificate with its key that can be used, in PEM";
+        let what = "holds no usable certificate with its key in PEM form";
         return Some(format!("{which} {what}: {renew}"));
     };
     let ends = shown.cert.iter().filter_map(|each| ends(each)).min()?;
     let when = httpdate::fmt_http_date(ends);
-    (ends < SystemTime::now()).then(|| format!("{which} has expired on {when}: {renew}"))
+    (ends < SystemTime::now()).then(|| format!("{which} expired on {when}: {renew}"))
 }
 
 /// The files of the certificate chain and of its key, in the order in which grids look for them.

@@ -156,7 +156,7 @@ fn a_server_that_cannot_be_trusted_gets_no_request() {
         assert_eq!(server.requests().len(), 0);
         return;
     };
-    refused(&open(&url).unwrap_err(), "cannot be trusted");
+    refused(&open(&url).unwrap_err(), "no connection with TLS");
 }
 
 /// OpenSSL's own server, which takes proxies for valid if it is told so, asks for a certificate and checks it.
@@ -225,8 +225,8 @@ fn a_proxy_certificate_is_shown_to_servers_that_ask() {
         let (expired, none) = (path("expired.pem"), path("f"));
         for (file, words) in [
             ("/no/such/file", "cannot be read"),
-            (&none, "has no certificate"),
-            (&expired, "has expired on "),
+            (&none, "no usable certificate"),
+            (&expired, "expired on "),
         ] {
             again(
                 me,
@@ -243,7 +243,7 @@ fn a_proxy_certificate_is_shown_to_servers_that_ask() {
     if let Ok(words) = std::env::var("WORDS") {
         let error = open(&url).unwrap_err();
         let file = std::env::var("X509_USER_PROXY").unwrap();
-        for words in [&words, &file, "does not trust"] {
+        for words in [&words, &file, "no connection with TLS"] {
             assert!(error.what.contains(words), "{error:?}");
         }
         assert!(!error.is_transient(), "{error:?}");

@@ -42,14 +42,16 @@ impl Address {
         let wrong = |what: String| SourceError::new(&name, what);
         let own = scheme.to_ascii_lowercase();
         let known = SCHEMES.iter().find(|(scheme, _)| *scheme == own);
-        let (_, service) = known.ok_or_else(|| wrong("it is no URL of s3, gs or az".to_owned()))?;
+        let (_, service) =
+            known.ok_or_else(|| wrong("it is not a URL with s3, gs or az".to_owned()))?;
         let sound = |c: char| c.is_ascii_alphanumeric() || "-._$".contains(c);
         if bucket.is_empty() || !bucket.chars().all(sound) {
             return Err(wrong(format!(
-                "{shown} is no name of a bucket: write {own}://bucket/key"
+                "{shown} is not the name of a bucket: write {own}://bucket/key"
             )));
         }
-        let key = Path::parse(key).map_err(|e| wrong(format!("it is no key of an object: {e}")))?;
+        let key =
+            Path::parse(key).map_err(|e| wrong(format!("it is not the key of an object: {e}")))?;
         Ok(Address {
             service: *service,
             bucket: bucket.to_owned(),

@@ -87,13 +87,13 @@ impl Carrier for Object {
         if !same {
             return Err(Trouble::new(
                 Kind::Permanent,
-                "the object changed while it was read",
+                "the object changed while treemill read it",
             ));
         }
         if result.range.start != range.start || result.range.end > range.end {
             return Err(Trouble::new(
                 Kind::Permanent,
-                "the server sends other bytes than were asked for",
+                "the server sends other bytes than treemill asked for",
             ));
         }
         Ok(Part {

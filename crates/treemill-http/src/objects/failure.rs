@@ -22,7 +22,7 @@ pub(crate) fn trouble(error: &object_store::Error) -> Trouble {
         ),
         E::Precondition { .. } | E::NotModified { .. } => (
             Kind::Changed,
-            "the object changed while it was read".to_owned(),
+            "the object changed while treemill read it".to_owned(),
         ),
         _ => (Kind::Permanent, shown(&root(error))),
     };

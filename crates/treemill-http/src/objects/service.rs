@@ -63,7 +63,7 @@ impl Sender {
     fn failure(&self, error: &HttpError) -> Trouble {
         let server = format!("of {}", self.server);
         let mut at = std::error::Error::source(error);
-        let mut text = "no connection".to_owned();
+        let mut text = "no connection could be made".to_owned();
         while let Some(cause) = at {
             if let Some(error) = cause.downcast_ref() {
                 return trouble(error, &server);
