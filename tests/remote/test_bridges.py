@@ -195,7 +195,7 @@ def assert_it_hangs(events):
     """Reads a column of a file system that hangs: the error."""
     error = outcome(lambda: events.arrays(["Muon_pt"]))
     assert isinstance(error, tm.SourceError), error
-    assert "nothing was heard for 25 s" in str(error)
+    assert "has sent nothing for 25 s" in str(error)
     assert f"memory://{TREES[0]}" in str(error)
 
 

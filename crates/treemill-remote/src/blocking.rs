@@ -109,7 +109,7 @@ impl Source for Blocking {
         let (mut tickets, mut asked) = (Vec::with_capacity(ranges.len()), Batch::new());
         for range in ranges {
             if range.start > range.end || range.end > self.file.size {
-                let what = format!("the source has {} bytes", self.file.size);
+                let what = format!("the file has only {} bytes", self.file.size);
                 let error = SourceError::new(self.name(), what);
                 let range = Some(range);
                 tickets.push(Ticket::ready(Err(SourceError { range, ..error })));
@@ -129,7 +129,7 @@ impl Source for Blocking {
 /// The error of a server that is silent.
 fn silent(name: &str, patience: Duration) -> SourceError {
     let what = format!(
-        "nothing was heard for {} s from what reads it",
+        "the program that reads it for treemill has sent nothing for {} s",
         patience.as_secs_f64()
     );
     SourceError::of(SourceErrorKind::Transient, name, what)
@@ -160,7 +160,7 @@ pub fn within<T: Send + 'static>(
     let thread = std::thread::Builder::new().name("bridge-call".to_owned());
     let started = thread.spawn(move || drop(sender.send(call())));
     if let Err(error) = started {
-        let what = format!("no thread can be started: {error}");
+        let what = format!("treemill cannot start a thread: {error}");
         return Err(SourceError::new(name, what).with_cause(error));
     }
     let heard = receiver.recv_timeout(patience);

@@ -222,7 +222,12 @@ pub fn open_bare(url: &str) -> Result<Arc<dyn Source>, SourceError> {
 
 /// Opens like [`open_bare`] a file that the server of `home` has named and the user has not.
 fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
-    let refused = || SourceError::new(replicas::shown(url), "no server may name such a place");
+    let refused = || {
+        SourceError::new(
+            replicas::shown(url),
+            "a server may not name an address of this kind",
+        )
+    };
     let open = transport(url).and_then(|transport| transport.open_found);
     open.ok_or_else(refused)?(url, home)
 }
@@ -266,7 +271,7 @@ pub fn content(url: &str) -> Result<Vec<u8>, SourceError> {
     let source = open(url)?;
     let size = source.size();
     if size > limits::MOST_CONTENT {
-        let what = format!("{size} bytes are too many for a list of files");
+        let what = format!("the list of files has {size} bytes, which is too many");
         return Err(SourceError::new(source.name(), what));
     }
     let tickets = source.submit(std::iter::once(0..size).collect());

@@ -32,7 +32,7 @@ pub(crate) async fn beside<T: Send + 'static>(
 ) -> Result<T, SourceError> {
     let (sender, receiver) = oneshot::channel();
     threads.perform(Box::new(move || drop(sender.send(work()))), Vec::new());
-    let lost = |_| SourceError::new(shown(url), "no more threads can be started");
+    let lost = |_| SourceError::new(shown(url), "treemill cannot start a thread");
     receiver.await.map_err(lost)
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn read(document: &dyn Source) -> Result<(Description, Vec<String>), 
     let bytes = tickets.first().map(Ticket::wait).transpose()?;
     let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
     let mut found = treemill_http::metalink(&text)
-        .ok_or_else(|| wrong("it is no Metalink document of one file"))?;
+        .ok_or_else(|| wrong("it is not a Metalink document of one file"))?;
     found.urls.retain(|url| may_be_named(url));
     match found.urls.is_empty() {
         true => Err(wrong("it names no address that treemill reads")),
@@ -80,6 +80,6 @@ mod tests {
         let none = read(&document("<url>file:///etc/passwd</url>")).unwrap_err();
         assert!(none.what.contains("names no address"), "{none}");
         let other = read(&Memory::new("m", b"root".to_vec(), Costs::NEAR)).unwrap_err();
-        assert!(other.what.contains("no Metalink document"), "{other}");
+        assert!(other.what.contains("not a Metalink document"), "{other}");
     }
 }

@@ -44,7 +44,7 @@ impl std::fmt::Display for NotOwn {
         match self.owner {
             Some((owner, user)) => write!(
                 f,
-                "{path} is of the user with number {owner}, and you are {user}"
+                "{path} belongs to the user with the number {owner}, and your number is {user}"
             ),
             None => write!(f, "{path} may be written to by other users"),
         }

@@ -39,7 +39,7 @@ impl Request {
     pub(crate) fn check(&self, size: u64) -> Result<usize, String> {
         let Range { start, end } = self.range;
         if end > size || start > end {
-            return Err(format!("the source has {size} bytes"));
+            return Err(format!("the file has only {size} bytes"));
         }
         usize::try_from(end.saturating_sub(start)).map_err(|e| e.to_string())
     }
@@ -56,7 +56,7 @@ impl Request {
 /// assert_eq!(requests.map(|request| request.buffer), [b"234".to_vec(), b"9".to_vec()]);
 ///
 /// let error = source.read(&mut [Request::new(9..11)]).unwrap_err();
-/// assert_eq!(error.to_string(), "ten bytes: the source has 10 bytes (reading bytes 9..11)");
+/// assert_eq!(error.to_string(), "ten bytes: the file has only 10 bytes (reading bytes 9..11)");
 ///
 /// let tickets = source.submit(vec![0..1, 3..5]);
 /// assert_eq!(tickets[1].wait()?, "34");

@@ -94,7 +94,7 @@ impl Ticket {
         let slot = Arc::new(Slot::default());
         let broken = SourceError {
             range: Some(range),
-            ..SourceError::new(name, "the request was given up")
+            ..SourceError::new(name, "treemill has given up the request")
         };
         let promise = Promise {
             slot: Some(Arc::clone(&slot)),

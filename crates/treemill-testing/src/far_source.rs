@@ -108,7 +108,7 @@ impl Source for FarSource {
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let one = |range: Range<u64>| {
             if range.end > self.size() || range.start > range.end {
-                let what = format!("the source has {} bytes", self.size());
+                let what = format!("the file has only {} bytes", self.size());
                 return Ticket::ready(Err(SourceError {
                     range: Some(range),
                     ..SourceError::new(self.name(), what)

@@ -59,14 +59,14 @@ async fn bounded<T>(
     what: impl Future<Output = Result<T, Trouble>>,
 ) -> Result<T, Trouble> {
     timeout(limit, what).await.unwrap_or_else(|_| {
-        let what = format!("no connection within {} s", limit.as_secs());
+        let what = format!("no connection could be made within {} s", limit.as_secs());
         Err(Trouble::new(Kind::Silent, what))
     })
 }
 
 async fn addresses(host: &str, port: u16) -> Result<Vec<SocketAddr>, Trouble> {
     let found = lookup_host((host, port)).await.map_err(|error| {
-        let what = format!("no address is known: {error}");
+        let what = format!("the server's name cannot be resolved: {error}");
         Trouble::new(Kind::Unreachable, what).with_cause(error)
     })?;
     Ok(found.collect())
@@ -115,7 +115,7 @@ async fn race(addresses: Vec<SocketAddr>) -> Result<Connected, Trouble> {
 }
 
 /// Why a connection may be ended before anything was said over it.
-pub const CROWDED: &str = ". The server, or a firewall, may take no more connections at once: each worker process needs one, and \
+pub const CROWDED: &str = ". The server or a firewall may accept no more connections: each worker process needs one, and \
                            threads share one";
 
 async fn attempt(address: SocketAddr) -> Result<Connected, Trouble> {
@@ -126,7 +126,11 @@ async fn attempt(address: SocketAddr) -> Result<Connected, Trouble> {
             ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => CROWDED,
             _ => "",
         };
-        Trouble::new(Kind::Unreachable, format!("no connection: {error}{why}")).with_cause(error)
+        Trouble::new(
+            Kind::Unreachable,
+            format!("no connection could be made: {error}{why}"),
+        )
+        .with_cause(error)
     })?;
     let took = begun.elapsed();
     Ok(Connected { socket, took })

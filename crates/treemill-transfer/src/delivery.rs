@@ -174,8 +174,12 @@ async fn attempt<C: Carrier>(
     watch.gate().heard();
     watch.meter().answered(sent.elapsed());
     let before = retry.left().start.checked_sub(part.start);
-    let mut skip =
-        before.ok_or_else(|| Trouble::new(Kind::Permanent, "the server sent other bytes"))?;
+    let mut skip = before.ok_or_else(|| {
+        Trouble::new(
+            Kind::Permanent,
+            "the server sent other bytes than treemill asked for",
+        )
+    })?;
     while !retry.left().is_empty() {
         let Some(chunk) = in_line(SILENCE, part.body.next(), is_busy).await? else {
             return Err(short(&retry.left()));

@@ -93,7 +93,7 @@ impl<C: Carrier> Remote<C> {
     /// An answer that needs no request; `None` if one is needed.
     fn at_once(&self, range: &Range<u64>) -> Option<Result<Bytes, SourceError>> {
         if range.end > self.opened.size || range.start > range.end {
-            let what = format!("the source has {} bytes", self.opened.size);
+            let what = format!("the file has only {} bytes", self.opened.size);
             return Some(Err(self
                 .shared
                 .error(&Trouble::new(Kind::Permanent, what), range)));

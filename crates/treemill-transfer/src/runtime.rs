@@ -21,7 +21,12 @@ pub fn runtime() -> Result<&'static Runtime, Trouble> {
             .thread_name("treemill-remote")
             .enable_all()
             .build()
-            .map_err(|e| Trouble::new(Kind::Permanent, format!("no thread can be started: {e}")))
+            .map_err(|e| {
+                Trouble::new(
+                    Kind::Permanent,
+                    format!("treemill cannot start a thread: {e}"),
+                )
+            })
     })
 }
 
@@ -40,7 +45,9 @@ pub fn wait<T, E: From<Trouble>>(work: impl Future<Output = Result<T, E>>) -> Re
     let runtime = runtime()?;
     // What was being changed by work that has panicked is dropped with it.
     let done = catch_unwind(AssertUnwindSafe(|| runtime.block_on(work)));
-    done.unwrap_or_else(|_| Err(Trouble::new(Kind::Permanent, "the request was given up").into()))
+    done.unwrap_or_else(|_| {
+        Err(Trouble::new(Kind::Permanent, "treemill has given up the request").into())
+    })
 }
 
 /// Waits like [`wait`] for what is done about a source called `name`.

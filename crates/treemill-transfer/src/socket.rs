@@ -37,7 +37,10 @@ pub async fn write(socket: &TcpStream, mut bytes: &[u8], patience: Duration) -> 
 }
 
 fn slow(patience: Duration) -> Error {
-    let what = format!("the server has taken nothing for {} s", patience.as_secs());
+    let what = format!(
+        "the server has accepted no bytes for {} s",
+        patience.as_secs()
+    );
     Error::new(ErrorKind::TimedOut, what)
 }
 

@@ -246,7 +246,7 @@ fn if_none_can_be_opened_the_error_names_each() {
     let text = error.to_string();
     assert!(text.starts_with("/f: no replica") && text.contains("one") && text.contains("two"));
     let error = Replicas::open("/f", Vec::new(), quiet()).err().unwrap();
-    assert!(error.to_string().contains("no replica is given"), "{error}");
+    assert!(error.to_string().contains("no replica is named"), "{error}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn what_a_reader_is_silent_about_is_an_error_and_others_take_its_place() {
     for error in fails(&*source, &[0..10, 5..9]) {
         assert!(error.is_transient(), "{error}");
         assert!(
-            error.what.contains("nothing was heard for 0.02 s"),
+            error.what.contains("has sent nothing for 0.02 s"),
             "{error}"
         );
     }

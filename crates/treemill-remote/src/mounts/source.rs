@@ -42,7 +42,7 @@ impl Mounted {
     fn at_once(&self, range: &Range<u64>) -> Option<Ticket> {
         let size = self.size();
         if range.end > size || range.start > range.end {
-            let what = format!("the source has {size} bytes");
+            let what = format!("the file has only {size} bytes");
             return Some(Ticket::ready(Err(SourceError {
                 range: Some(range.clone()),
                 ..SourceError::new(self.name(), what)

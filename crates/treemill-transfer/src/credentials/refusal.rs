@@ -53,7 +53,7 @@ fn reason(why: &CertificateError) -> String {
             }
         }
         CertificateError::UnhandledCriticalExtension => {
-            "it has a critical extension that is not known here".to_owned()
+            "it has a critical extension that treemill does not know".to_owned()
         }
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
             "it is for another purpose than a server's".to_owned()

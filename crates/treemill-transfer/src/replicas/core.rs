@@ -307,7 +307,7 @@ impl Core {
             core.opened(number, opened);
         });
         if let Err(error) = started {
-            let what = format!("no thread can be started: {error}");
+            let what = format!("treemill cannot start a thread: {error}");
             self.opened(number, Err(SourceError::new(&self.name, what)));
         }
     }

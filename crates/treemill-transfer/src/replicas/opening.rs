@@ -99,7 +99,7 @@ fn start(opener: &Arc<Opener>, number: Number, sender: Sender<Opened>) {
     let work = move || drop(sender.send((number, (shared.open)())));
     let thread = std::thread::Builder::new().name("replica-open".to_owned());
     if let Err(error) = thread.spawn(work) {
-        let what = format!("no thread can be started: {error}");
+        let what = format!("treemill cannot start a thread: {error}");
         let error = SourceError::new(&opener.name, what);
         let _ = back.send((number, Err(error)));
     }

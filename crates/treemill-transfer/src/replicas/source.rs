@@ -87,7 +87,7 @@ impl Replicas {
 fn all_failed(name: &str, errors: &[SourceError]) -> SourceError {
     let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let what = match reasons.as_slice() {
-        [] => "no replica is given".to_owned(),
+        [] => "no replica is named".to_owned(),
         _ => format!("no replica can be opened: {}", reasons.join("; ")),
     };
     let kind = if errors.iter().any(SourceError::is_transient) {
@@ -159,7 +159,7 @@ impl Source for Replicas {
         let (mut wanted, mut promises) = (Vec::new(), Vec::new());
         for range in ranges {
             if range.end > self.core.size || range.start > range.end {
-                let what = format!("the source has {} bytes", self.core.size);
+                let what = format!("the file has only {} bytes", self.core.size);
                 tickets.push(Ticket::ready(Err(SourceError {
                     range: Some(range),
                     ..SourceError::new(&self.core.name, what)
