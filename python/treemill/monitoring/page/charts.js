@@ -33,7 +33,7 @@ function lasting(seconds) {
 function fine(value) {
   const size = Math.abs(value);
   if (size >= 1000) return short(value).replace(" ", "");
-  return value !== 0 && size < 0.00001 ? value.toExponential(0) : `${+value.toPrecision(size < 1 ? 2 : 3)}`;
+  return value !== 0 && size < 0.00001 ? value.toExponential(0) : `${+value.toPrecision(size < 0.001 ? 1 : size < 1 ? 2 : 3)}`;
 }
 
 // A plot is made once and then gets new data, but for a new size or another look.
