@@ -163,7 +163,7 @@ def test_one_that_ends_is_forgotten():
     limits = MemoryLimits()
     both = {"a": AtWork(LIMIT, 1, 0), "b": AtWork(LIMIT, 1, 0)}
     assert limits.look(0, both, 0.0) is None
-    assert limits.look(400, both, 1.0) == Over("a", 400, is_alone=False)
-    limits.end("a")
-    assert limits.works == {"b"}
-    assert limits.look(400, {"b": AtWork(LIMIT, 1, 0)}, 2.0) is None
+    assert limits.look(400, both, 1.0) == Over("b", 400, is_alone=False), "the newest first"
+    limits.end("b")
+    assert limits.works == {"a"}
+    assert limits.look(400, {"a": AtWork(LIMIT, 1, 0)}, 2.0) is None

@@ -156,22 +156,31 @@ class MemoryLimits:
         """Which of several is to be alone, if one of them may have taken too much."""
         if self._asked is not None:
             return None
-        for work, doing in at_work.items():
-            here = self._here[work]
-            taken = private - here.least
-            if doing.most is None or taken <= doing.most:
-                continue
-            # One that was alone, and took no more than it may, is asked again only if what others
-            # took alone does not explain this.
-            others = sum(each.taken or 0 for each in self._here.values()) - (here.taken or 0)
-            if here.taken is not None and taken - others <= doing.most * (1 + here.asked):
-                continue
-            names = [work, *(each for each in at_work if not at_work[each].is_over)]
-            ask = next((each for each in names if self._here[each].taken is None), work)
-            self._here[ask].asked += self._here[ask].taken is not None
-            self._asked = ask, now
-            return Over(ask, taken, is_alone=False)
-        return None
+        over = [
+            work for work, doing in at_work.items() if self._may_be_over(work, doing.most, private)
+        ]
+        if not over:
+            return None
+        # The process has grown since the newest one came: it is asked first.
+        newest = [work for work in reversed(self._here) if work in at_work]
+        unknown = [
+            work for work in newest if self._here[work].taken is None and not at_work[work].is_over
+        ]
+        wanted = [work for work in unknown if work in over] or unknown
+        ask = wanted[0] if wanted else min(over, key=lambda work: self._here[work].asked)
+        self._here[ask].asked += self._here[ask].taken is not None
+        self._asked = ask, now
+        return Over(ask, private - self._here[ask].least, is_alone=False)
+
+    def _may_be_over(self, work: str, most: int | None, private: int) -> bool:
+        here = self._here[work]
+        taken = private - here.least
+        if most is None or taken <= most:
+            return False
+        # One that was alone, and took no more than it may, is asked again only if what others took
+        # alone does not explain this.
+        others = sum(each.taken or 0 for each in self._here.values()) - (here.taken or 0)
+        return here.taken is None or taken - others > most * (1 + here.asked)
 
 
 def watch(
@@ -184,12 +193,17 @@ def watch(
 
     def look() -> None:
         limits, wait = MemoryLimits(), threading.Event()
-        while (there := at_work()) is not None:
+        while True:
+            # The columns that the process keeps are for all queries, and have a limit of their own.
+            private = max(private_bytes() - _core.cache_held(), 0)
+            # Who is at work is asked later: one that begins in between has taken nothing of that,
+            # and one that had begun is never left out, however long this thread has to wait.
+            there = at_work()
+            if there is None:
+                return
             for work in limits.works - there.keys():
                 if is_over(work):
                     limits.end(work)
-            # The columns that the process keeps are for all queries, and have a limit of their own.
-            private = max(private_bytes() - _core.cache_held(), 0)
             found = limits.look(private, there, time.monotonic())
             if found is not None:
                 tell(found)

@@ -135,8 +135,10 @@ class WorkerAgent:
     def _handle(self, message: object) -> None:
         if isinstance(message, Begin):
             self._passes[message.work] = PassWorkers(message, self)
-            if message.memory is not None and not self._is_watched:
-                self._is_watched = True
+            with self._lock:  # or the last look of the watch that ends may not have seen this pass
+                is_new = message.memory is not None and not self._is_watched
+                self._is_watched = self._is_watched or is_new
+            if is_new:
                 watch(self._at_work, lambda work: work not in self._passes, self._tell_memory)
             return
         assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
@@ -158,8 +160,8 @@ class WorkerAgent:
 
     def _at_work(self) -> dict[str, AtWork] | None:
         """What the passes have done since the last look. None if none has a limit any more."""
-        passes = list(self._passes.values())
         with self._lock:
+            passes = list(self._passes.values())
             self._ended = [each for each in self._ended if each.is_at_work]
             late = [(each.name, doing) for each in self._ended if (doing := each.worked())]
             if all(each.memory is None for each in passes):
