@@ -1,4 +1,5 @@
-"""Arrow: columns as arrays and tables of pyarrow, and columns made of Arrow arrays of any library.
+"""Arrow: columns as arrays and tables of pyarrow, columns made of Arrow arrays of any library, and
+the bools that it packs into bits.
 pyarrow is an extra: this module says so if it is missing.
 
 Knows columns and their kinds; knows no file.
@@ -10,14 +11,17 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .._core import Column
 from ..errors import MissingPackageError
 from .kinds import Kind, Kinds
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
-__all__ = ["chunked", "column_from", "needed", "record", "schema", "table"]
+__all__ = ["chunked", "column_from", "needed", "record", "schema", "table", "unpacked"]
 
 
 def needed(what: str) -> ModuleType:
@@ -93,3 +97,11 @@ def _type(pyarrow: ModuleType, kind: Kind) -> pa.DataType:
         pairs = zip(kind.names, kind.parts, strict=True)
         return pyarrow.struct([_field(pyarrow, name, part) for name, part in pairs])
     return pyarrow.large_string() if kind.form == "string" else pyarrow.null()
+
+
+def unpacked(packed: NDArray[np.uint8], first: int, length: int) -> NDArray[np.bool_]:
+    """Unpack `length` bools from `packed` bytes, beginning with the bit `first`. The lowest bit of
+    a byte is the first."""
+    start, skipped = divmod(first, 8)
+    bits = np.unpackbits(packed[start:], count=skipped + length, bitorder="little")
+    return bits[skipped:].view(np.bool_)

@@ -29,8 +29,7 @@ from .location import Location, as_seen_from, expand, require_present
 from .source import is_same
 
 if TYPE_CHECKING:
-    from .column_source import TreeColumns
-    from .identity import FileState, Identity
+    from .column_source import FileState, Identity, TreeColumns
     from .object_schemas import ObjectSchema
 
 __all__ = ["Chain", "ChainParts", "chain_from", "chain_of"]

@@ -1,16 +1,26 @@
 """The protocols of what columns are read from: a tree of the core, a file's tree with its
-substitutes, a tree with foreign columns. Only protocols, no code.
+substitutes, a tree with foreign columns; and what tells one state of a file from another. Protocols
+and data only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from .._core import Column, Control
 
-__all__ = ["BranchDescription", "BridgedFile", "ColumnSource", "Reader", "State", "TreeColumns"]
+__all__ = [
+    "BranchDescription",
+    "BridgedFile",
+    "ColumnSource",
+    "FileState",
+    "Identity",
+    "Reader",
+    "State",
+    "TreeColumns",
+]
 
 # The dicts in which the core describes a file's trees and a tree's branches, as types for type
 # checkers. crates/treemill-py makes them in file.rs and listing.rs.
@@ -98,6 +108,38 @@ if TYPE_CHECKING:
 State: TypeAlias = "tuple[int, bool, str | None]"
 """Bytes of a file, whether it is a folder, and what tells its state from any other; None if nothing
 that the server says does."""
+
+
+class Identity(NamedTuple):
+    """What tells one state of one file from any other. Two looks at a file that give equal
+    identities saw the same bytes, if the file was settled at the first look."""
+
+    size: int
+    """Bytes."""
+    changed: int
+    """When the file was changed last, in nanoseconds since 1970; 0 if the storage does not say."""
+    marks: tuple[Hashable, ...]
+    """Whatever else the storage tells: device, inode and times of a local file; the entity tag,
+    checksum or version of a remote one."""
+
+
+class FileState(NamedTuple):
+    """A file as one process has read it, for others to compare with what they have read. Two hosts
+    may share a disk, or have a copy each under one path."""
+
+    size: int
+    """Bytes."""
+    uuid: str | None
+    """The UUID in the file's header, which copies share and other files do not."""
+    place: tuple[Hashable, ...]
+    """The host, the device and the inode."""
+    times: tuple[Hashable, ...]
+    """When it was changed. Tells something of one place only."""
+
+    def agrees(self, other: FileState) -> bool:
+        """True if the file has the same bytes, as far as anyone can tell."""
+        is_same = (self.size, self.uuid) == (other.size, other.uuid)
+        return is_same and (self.place != other.place or self.times == other.times)
 
 
 class BridgedFile(Protocol):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._core import Column
-from .bits import unpacked
+from .arrow import unpacked
 from .kinds import Kind, Kinds, of_node
 
 if TYPE_CHECKING:

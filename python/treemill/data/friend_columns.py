@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from .._core import Column
     from .branch import Branches
     from .chain_trees import ChainTrees, Remembered
-    from .column_source import ColumnSource
+    from .column_source import ColumnSource, FileState
     from .entry_list import Selection
-    from .identity import FileState
     from .kinds import Kind
     from .location import Location
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .._core import Column
     from .array_columns import ArrayColumns
     from .chain_trees import ChainTrees, Remembered
+    from .column_source import FileState
     from .file_tree import FileTree
-    from .identity import FileState
     from .location import Location
 
 __all__ = ["FriendIndex", "Friends", "index_names"]

@@ -28,7 +28,7 @@ from awkward.contents import (
 )
 from awkward.index import Index8, Index64
 
-from .bits import unpacked
+from .arrow import unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from .._system.cache import prepare
 from ..errors import SourceError, UnsupportedError, without_credentials
-from .identity import Identity
+from .column_source import Identity
 
 __all__ = ["Remote", "first_answer"]
 

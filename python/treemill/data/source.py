@@ -17,7 +17,7 @@ from typing import Protocol
 from .._system import process as process  # before all else: what it notes of forks and of the end
 from .._system.files import whole
 from ..errors import SourceError, sound_path
-from .identity import FileState, Identity
+from .column_source import FileState, Identity
 from .remote import Remote
 
 __all__ = [

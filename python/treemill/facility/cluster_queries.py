@@ -14,9 +14,8 @@ from ..pictures.tables import size
 
 if TYPE_CHECKING:
     from ..backends.dask.messages import Listed
-    from ..backends.dask.operation import WorkerLine
+    from ..backends.dask.operation import ProcessActivity, WorkerLine
     from ..backends.dask.scheduler_client import SchedulerClient
-    from ..backends.dask.worker_activity import ProcessActivity
 
 __all__ = ["ClusterQueries", "age", "dump_lines", "opened", "query_rows", "worker_rows"]
 

@@ -11,7 +11,7 @@ from treemill.backends.merged_partial import MergedPartial
 from treemill.backends.remembered_partial import RememberedPartial
 from treemill.backends.sites.pool import FederatedPass
 from treemill.checkpoint.results import Results
-from treemill.data.identity import FileState
+from treemill.data.source import FileState
 from treemill.scheduling import Committed, small_files
 from treemill.scheduling.coordinator import Coordinator
 from treemill.session import known_files, results_folder

@@ -5,7 +5,7 @@ import pickle
 import pytest
 import treemill as tm
 from treemill.backends.dask.merger import Merger
-from treemill.data.identity import FileState
+from treemill.data.source import FileState
 from treemill.errors import ChangedError
 from treemill.workers.task import OneStateTask, States
 

@@ -62,7 +62,7 @@ from .messages import (
     Tell,
     Unreached,
 )
-from .worker_activity import DoingThread
+from .operation import DoingThread
 
 __all__ = ["Handed", "PassWorkers", "ProcessServices", "Read", "ReservedPackets"]
 

@@ -35,8 +35,8 @@ from .messages import (
     Recall,
     RecallFrom,
 )
+from .operation import ProcessActivity, activity
 from .pass_workers import Handed, PassWorkers, Read
-from .worker_activity import ProcessActivity, activity
 
 __all__ = ["WorkerAgent"]
 
