@@ -72,9 +72,8 @@ class BookedHistograms:
         fixed = axes or [axis for axis in wanted.axes if isinstance(axis, FixedAxis)]
         named = names_of(fixed)
         self._wanted = wanted
-        # What is made of them has copies, with labels of their own.
         self._axes = [_axis(axis, i, wanted, named) for i, axis in enumerate(fixed)]
-        self._storage = getattr(hist.storage, wanted.storage)()
+        self._storage = getattr(hist.storage, wanted.storage)
         self._label = None if wanted.sample is None else wanted.sample.text
         self._unfilled: dict[tuple[str | None, str], _Unfilled] = {}
 
@@ -111,8 +110,8 @@ class BookedHistograms:
         import hist
         import numpy as np
 
-        names = {"name": self._wanted.name, "label": self._label}
-        histogram = hist.Hist(*self._axes, storage=self._storage, **names)
+        axes, storage = [make() for make in self._axes], self._storage()
+        histogram = hist.Hist(*axes, storage=storage, name=self._wanted.name, label=self._label)
         return _Unfilled(histogram, np.asarray(histogram.view(flow=True)))
 
 
@@ -196,14 +195,16 @@ _UNWEIGHTED = {"variances": "values", "weights_squared": "weights"}
 _TAKEN = {"weight", "sample", "threads"}
 
 
-def _axis(axis: FixedAxis, index: int, wanted: Hist, named: Sequence[str]) -> UserAxis:
-    """An axis of hist's. `named`: names that the user gave to other axes."""
+def _axis(
+    axis: FixedAxis, index: int, wanted: Hist, named: Sequence[str]
+) -> Callable[[], UserAxis]:
+    """What makes an axis of hist's. `named`: names that the user gave to other axes."""
     if axis.given is not None:
-        return _labelled(axis.given, wanted.labels[index])
+        return partial(_labelled, axis.given, wanted.labels[index])
     text = wanted.exprs[index].text
     same = text in named or sum(expr.text == text for expr in wanted.exprs) > 1
     plain = text.isidentifier() and text not in _TAKEN and not keyword.iskeyword(text) and not same
-    return _made(axis.spec, text if plain else "", wanted.labels[index] or text)
+    return _maker(axis.spec, text if plain else "", wanted.labels[index] or text)
 
 
 _FLAGS = ("underflow", "overflow", "circular")
@@ -218,21 +219,21 @@ def _labelled(axis: UserAxis, label: str | None) -> UserAxis:
     return own
 
 
-def _made(spec: AxisSpecification, name: str, label: str) -> UserAxis:
+def _maker(spec: AxisSpecification, name: str, label: str) -> Callable[[], UserAxis]:
     import hist.axis as make
 
     named = {"name": name, "label": label}
     flags = {flag: spec.get(flag) for flag in _FLAGS if flag in spec}
     if spec["kind"] == "regular":
         limits = spec["bins"], spec["start"], spec["stop"]
-        return make.Regular(*limits, **named, **flags)
+        return partial(make.Regular, *limits, **named, **flags)
     if spec["kind"] == "variable":
         edges = [float(edge) for edge in spec["edges"]]
-        return make.Variable(edges, **named, **flags)
+        return partial(make.Variable, edges, **named, **flags)
     if spec["kind"] == "integer":
-        return make.Integer(spec["start"], spec["stop"], **named, **flags)
+        return partial(make.Integer, spec["start"], spec["stop"], **named, **flags)
     if spec["kind"] == "boolean":
-        return make.Boolean(**named)
+        return partial(make.Boolean, **named)
     raise AssertionError(f"only the user makes an axis of kind {spec['kind']}")
 
 
