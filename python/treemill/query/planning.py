@@ -97,8 +97,11 @@ class Specification:
         """Gives the form that the core reads."""
         known: dict[int, str] = {}
         steps = json.dumps(self.steps)
-        bookings = ", ".join([_text(booking, known) for booking in self.bookings])
-        text = f'{{"version": {_VERSION}, "steps": {steps}, "bookings": [{bookings}]'
+        if any("variation" in booking for booking in self.bookings):
+            bookings = f"[{', '.join([_text(booking, known) for booking in self.bookings])}]"
+        else:
+            bookings = json.dumps(self.bookings)
+        text = f'{{"version": {_VERSION}, "steps": {steps}, "bookings": {bookings}'
         return (
             f'{text}, "relations": {json.dumps(self.relations)}}}'
             if self.relations
