@@ -88,7 +88,7 @@ remembered.Pace = functools.partial(Pace, every=0.1, share=1.0)
 tm.remember(sys.argv[2])
 
 def slow(met):
-    for _ in range(3000 * len(met)):
+    for _ in range(10_000 * len(met)):
         pass
     return met
 
