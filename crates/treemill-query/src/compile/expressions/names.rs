@@ -29,9 +29,7 @@ impl Compiler<'_> {
         }
         Err(self.unknown(name, at))
     }
-}
 
-impl Compiler<'_> {
     pub(in crate::compile) fn attribute(
         &mut self,
         value: &Expr,
@@ -143,9 +141,7 @@ impl Compiler<'_> {
             }
         }
     }
-}
 
-impl Compiler<'_> {
     pub(in crate::compile) fn unknown(&mut self, name: &str, at: Span) -> QueryError {
         let visible: Vec<usize> = self
             .names

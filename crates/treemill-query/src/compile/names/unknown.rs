@@ -47,9 +47,7 @@ impl Resolver<'_> {
         };
         QueryError::at(at, message)
     }
-}
 
-impl Resolver<'_> {
     /// What is said of a name that several columns share.
     pub(in crate::compile) fn ambiguous(&self, name: &str, at: Span) -> QueryError {
         let sharing = self.nodes.schema.shared.get(name).into_iter().flatten();

@@ -44,9 +44,7 @@ impl Builder<'_> {
         let by = self.map(Map::SelectReal, &[turns, half_turn, zero], Type::Float);
         self.map(Map::Real2(Real2::DeltaPhi), &[found, by], Type::Float)
     }
-}
 
-impl Builder<'_> {
     /// Two coordinates turned from the first to the second, beside others that stay.
     pub(in crate::compile) fn turned_plane(
         &mut self,
@@ -104,9 +102,7 @@ impl Builder<'_> {
             level: base,
         })
     }
-}
 
-impl Builder<'_> {
     /// `a + b`, `a - b` of vectors.
     pub(in crate::compile) fn vector_sum(
         &mut self,
@@ -232,9 +228,7 @@ impl Builder<'_> {
         let instead = self.number(instead);
         self.node(Op::Map(Map::SelectReal), &[nan, instead, a], Type::Float)
     }
-}
 
-impl Builder<'_> {
     pub(in crate::compile) fn through(&mut self, node: NodeId, moves: &[Move]) -> NodeId {
         moves.iter().fold(node, |node, how| self.carry(node, *how))
     }

@@ -412,9 +412,7 @@ impl Builder<'_> {
             kind: LevelKind::Filtered { of, mask },
         })
     }
-}
 
-impl Builder<'_> {
     /// The level of the items of arrays at another level: those of all columns whose arrays are as long.
     pub(in crate::compile) fn arrays_level(&mut self, parent: LevelId, len: u32) -> LevelId {
         let kind = LevelKind::Fixed(len);

@@ -27,9 +27,7 @@ impl Builder<'_> {
             missing: false,
         }))
     }
-}
 
-impl Builder<'_> {
     /// A member that is a list itself: the lists of those items that the record is seen as.
     pub(in crate::compile) fn list_member(
         &mut self,
@@ -354,9 +352,7 @@ impl Builder<'_> {
             },
         }
     }
-}
 
-impl Builder<'_> {
     /// Whether it is a key of 32 bits, which files may hold with a sign.
     pub(in crate::compile) fn is_key(&mut self, key: NodeId, number: i64) -> NodeId {
         let mut is = |number: i64| {

@@ -25,9 +25,7 @@ impl Builder<'_> {
         let place = self.place_in_loop(of);
         self.moved(Op::Take(0), place, level)
     }
-}
 
-impl Builder<'_> {
     /// All items of each list as one value.
     pub(in crate::compile) fn reduce(
         &mut self,
@@ -134,9 +132,7 @@ impl Builder<'_> {
         }
         Ok(self.fill_missing(sides[0], sides[1]))
     }
-}
 
-impl Builder<'_> {
     /// The items of a level in the order of a key.
     pub(in crate::compile) fn ordered(
         &mut self,

@@ -63,9 +63,7 @@ impl Resolver<'_> {
         let sine = self.nodes.real(Arithmetic::Div, pt, p);
         Ok(self.nodes.real(Arithmetic::Mul, e, sine))
     }
-}
 
-impl Resolver<'_> {
     /// A computed attribute, or `None` if vectors have none of this name.
     pub(in crate::compile) fn derived(
         &mut self,
@@ -134,9 +132,7 @@ impl Resolver<'_> {
         let half = self.nodes.number(0.5);
         Ok(self.nodes.real(Arithmetic::Mul, half, log))
     }
-}
 
-impl Resolver<'_> {
     /// What the momentum is put together from: pt and pz, or px, py and pz.
     pub(in crate::compile) fn momentum_parts(
         &mut self,
