@@ -38,6 +38,7 @@ __all__ = [
     "called",
     "check_own",
     "clear_cache",
+    "ends",
     "read_own",
     "record_reads",
     "recorded_reads",
