@@ -882,7 +882,8 @@ def test_a_selector_is_remembered_if_asked_for(files, tmp_path, monkeypatch):
     assert run(remember="code") == (n, (0, every))
 
 
-def test_a_selector_whose_code_is_not_certain_is_not_remembered(files, tmp_path):
+def test_a_selector_whose_code_is_not_certain_is_not_remembered(files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     tm.remember(tmp_path / "results")
 
     def noisy(events):
