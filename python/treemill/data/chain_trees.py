@@ -347,8 +347,8 @@ class _Pinned(ChainTrees):
         asked = None if numbers is None else [*numbers]
         suspect = self.near.changed(asked, threads)
         if own := self._identities:  # most files have one address: the core has looked at them
-            near = (n for n in own if n not in self.far or self.locations[n].replicas)
-            suspect += near if asked is None else set(near).intersection(asked)
+            known = [*own] if asked is None else [n for n in asked if n in own]  # others add more
+            suspect += [n for n in known if n not in self.far or self.locations[n].replicas]
         for number in sorted(suspect):
             was, location = self._identity(number), self.locations[number]
             try:

@@ -186,6 +186,27 @@ def test_a_pass_asks_no_unknown_file_for_its_state_before_it_opens_it(monkeypatc
     )
 
 
+def test_a_look_for_changes_is_at_the_files_asked_about_while_others_are_opened(monkeypatch):
+    _Server(monkeypatch)
+    pinned = _trees(*(f"root://h//{i}.root" for i in range(40))).pinned()
+    for number in range(20):
+        pinned.identity(number)
+    asked = []
+
+    class Far(frozenset):
+        def __contains__(self, number):
+            asked.append(number)
+            of_another_thread = len(pinned._identities)
+            pinned._identities[of_another_thread] = Identity(1, 0, (1,))
+            return True
+
+    monkeypatch.setattr(pinned, "far", Far())
+    assert pinned.changed([3]) is None
+    assert asked == [3]
+    assert pinned.changed() is None
+    assert asked == [3, *range(21)]
+
+
 def test_a_file_that_could_not_be_opened_soon_is_tried_again(monkeypatch):
     server = _Server(monkeypatch)
     pinned = _trees("root://h//gone.root").pinned([0])
