@@ -54,3 +54,13 @@ def no_results_remembered():
     remembering = sys.modules.get("treemill.session.results_folder")
     if remembering is not None:
         remembering._given.clear()
+
+
+@pytest.fixture
+def nothing_in_vain(monkeypatch):
+    """No worker is late with a packet that another one then does, too: at the end of a pass that
+    this process schedules, one of them would still be at what is in no packet that is done."""
+    from treemill.backends import base
+    from treemill.scheduling import Policy
+
+    monkeypatch.setattr(base, "Policy", lambda **told: Policy(**told | {"speculate": False}))

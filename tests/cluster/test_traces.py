@@ -5,10 +5,9 @@ import signal
 
 import pytest
 import treemill as tm
-from treemill.backends import base
 from treemill.cli.trace import load
 from treemill.monitoring.summary import summary
-from treemill.scheduling import Policy, joined
+from treemill.scheduling import joined
 
 from tests.waiting import until
 
@@ -25,14 +24,7 @@ def counted(rows):
     return {file: joined(each) for file, each in found.items()}
 
 
-@pytest.fixture
-def done_once(monkeypatch):
-    """No worker is late with a packet that another one then does, too: it would still read at the
-    end. The scheduler is in this process."""
-    monkeypatch.setattr(base, "Policy", lambda **told: Policy(**told | {"speculate": False}))
-
-
-def test_totals_are_those_of_the_ledger(nothing_cached, done_once, session, events, tmp_path):
+def test_totals_are_those_of_the_ledger(nothing_cached, nothing_in_vain, session, events, tmp_path):
     session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=tmp_path / "trace.root")
     found = load(str(tmp_path / "trace.root"))
     assert counted(found.rows) == session.report.processed
@@ -45,7 +37,7 @@ def test_totals_are_those_of_the_ledger(nothing_cached, done_once, session, even
     assert found.rows[-1].event == "end"
 
 
-def test_bytes_are_those_of_the_sources(nothing_cached, done_once, session, events, tmp_path):
+def test_bytes_are_those_of_the_sources(nothing_cached, nothing_in_vain, session, events, tmp_path):
     session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=tmp_path / "trace.root")
     rows = load(str(tmp_path / "trace.root")).rows
     assert len({row.worker for row in rows if row.event == "packet"}) > 1

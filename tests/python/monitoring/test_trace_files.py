@@ -33,7 +33,6 @@ from treemill.scheduling import (
     Packet,
     PacketDone,
     PacketFailed,
-    Policy,
     Process,
     Spent,
     Trace,
@@ -99,16 +98,6 @@ def counted(found):
             ranges.setdefault(row.file, []).append((row.start, row.stop))
             number += row.entries
     return {file: joined(each) for file, each in ranges.items()}, number
-
-
-@pytest.fixture
-def nothing_in_vain(monkeypatch):
-    """No worker is late with a packet that another one then does, too: at the end, one of them
-    would still read what is in no packet that is done."""
-    monkeypatch.setattr(
-        "treemill.backends.base.Policy",
-        lambda **told: Policy(**told | {"speculate": False}),
-    )
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
