@@ -35,8 +35,9 @@ pub type Rows = (u64, Vec<(usize, Vec<Column>)>);
 /// What a file of a friend was, and its UUID.
 pub type OfFriend<'py> = (Looked<'py>, Option<String>);
 
-/// The partials, which are none if no part was run; the entries of each part that was run; how many of the last one's were run; by the parts' places, the rows that they
-/// have, and what the files of their friends were; and why it has ended. Nothing by place if no part has any.
+/// The partials, which are none if no part was run; the entries of each part that was run; how many of the last one's were run; by
+/// the parts' places, the rows that they have, and what the files of their friends were; and why it has ended. Nothing by place if
+/// no part has any.
 pub type FilesRun<'py> = (
     Vec<Py<Partial>>,
     Vec<u64>,
