@@ -561,17 +561,17 @@ class _FriendKeys:
     def unchanged(self, numbers: Set[int], seen: Seen) -> Set[int]:
         """Those of these files for which the friend's files that are joined to them are as they
         were. Looks at each of these once."""
-        if self.reason is not None:
+        if self.reason is not None or not numbers:
             return numbers
-        joined = {number: self._joined(number) for number in numbers}
-        # One list may be that of all.
-        every = {file for each in {id(x): x for x in joined.values()}.values() for file, *_ in each}
-        same = self._files.are_seen(self._files.unchanged(every), seen)
-        if every <= same:
-            return numbers
-        if self._every is not None:
-            return set()
-        return {n for n, parts in joined.items() if all(file in same for file, *_ in parts)}
+        if self._every is not None:  # one list is that of all
+            every = {file for file, *_ in self._every}
+            return numbers if every <= self._same(every, seen) else set()
+        joined = {n: {file for file, *_ in self._joined(n)} for n in numbers}
+        same = self._same({file for files in joined.values() for file in files}, seen)
+        return {number for number, files in joined.items() if files <= same}
+
+    def _same(self, files: Set[int], seen: Seen) -> Set[int]:
+        return self._files.are_seen(self._files.unchanged(files), seen)
 
 
 _FINE, _COARSE = 50_000_000, 2_000_000_000
