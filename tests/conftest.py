@@ -64,3 +64,17 @@ def nothing_in_vain(monkeypatch):
     from treemill.scheduling import Policy
 
     monkeypatch.setattr(base, "Policy", lambda **told: Policy(**told | {"speculate": False}))
+
+
+@pytest.fixture
+def short_packets(monkeypatch):
+    """A packet for each cluster of this process's workers, however fast one was: so a worker that
+    has a packet can be promised the next one of its file."""
+    from dataclasses import replace
+
+    from treemill.backends.processes.pool import ProcessPool
+    from treemill.backends.threads import ThreadPool
+
+    for pool in (ThreadPool, ProcessPool):
+        short = replace(pool.sizing, first=1000, shortest=0.0, longest=0.0, ask=0.0)
+        monkeypatch.setattr(pool, "sizing", short)

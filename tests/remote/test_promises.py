@@ -1,14 +1,10 @@
 """Packets that are promised ahead, and files that are opened ahead, on real servers: what is read
 is what is in the files, whatever workers are told before they need it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.backends.processes.pool import ProcessPool
-from treemill.backends.threads import ThreadPool
 from treemill.scheduling import OpenAhead, Prefetch
 from treemill.session.api import connect
 
@@ -24,18 +20,11 @@ def urls(request, xrootd, files):
     return [of(path) for path in sorted(files) if "/trees/" in path]
 
 
-@pytest.fixture(autouse=True)
-def small_packets(monkeypatch):
-    """Several packets a file, so that something is promised while the first one is done."""
-    for pool in (ThreadPool, ProcessPool):
-        monkeypatch.setattr(pool, "sizing", replace(pool.sizing, first=1000))
-
-
 def booked(events):
     return events.count(), events.sum("nJet"), events.filter("nMuon >= 2").hist("MET_pt", bins=9)
 
 
-@pytest.mark.usefixtures("nothing_remembered")
+@pytest.mark.usefixtures("nothing_remembered", "short_packets")
 @pytest.mark.parametrize(("mode", "workers"), [("threads", 1), ("threads", 3), ("processes", 2)])
 def test_a_pass_with_promises_reads_what_is_in_the_files(urls, paths, mode, workers):
     expected = tm.run(*booked(tm.dataset(3 * paths, tree="Events")))

@@ -3,13 +3,10 @@ on files that are taken for far ones."""
 
 import shutil
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import treemill as tm
-from treemill.backends.processes.pool import ProcessPool
-from treemill.backends.threads import ThreadPool
 from treemill.scheduling import (
     OPENINGS,
     FileFailed,
@@ -335,14 +332,7 @@ def many(paths, tmp_path):
     return tm.dataset([str(copy) for copy in copies], tree="Events")
 
 
-@pytest.fixture
-def small_packets(monkeypatch):
-    """Several packets a file, so that the first worker has something to be promised."""
-    for pool in (ThreadPool, ProcessPool):
-        monkeypatch.setattr(pool, "sizing", replace(pool.sizing, first=1000))
-
-
-@pytest.mark.usefixtures("small_packets")
+@pytest.mark.usefixtures("short_packets")
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_pass_on_threads_with_promises(many, truth, monkeypatch, workers):
     far_files.apply(monkeypatch.setattr)
@@ -355,7 +345,7 @@ def test_a_pass_on_threads_with_promises(many, truth, monkeypatch, workers):
     assert any(words[0] == "prefetch" for words in far_files.asked)
 
 
-@pytest.mark.usefixtures("small_packets")
+@pytest.mark.usefixtures("short_packets")
 def test_a_pass_on_processes_with_promises(many, truth, tmp_path):
     folder = tmp_path / "far"
     folder.mkdir()
