@@ -87,6 +87,21 @@ def test_a_skim_has_the_mark_of_any_of_its_files(folder, tmp_path, kind, names):
     assert again.define("w", np.arange(20.0)).sum("w * 0 + x").value == again.sum("x").value
 
 
+@pytest.mark.parametrize("kind", ["ttree", "rntuple"])
+@pytest.mark.parametrize("name", ["one", "reshuffled"])
+def test_a_copied_tree_keeps_its_mark(folder, tmp_path, kind, name):
+    booked = chain(folder, name).snapshot(
+        tmp_path / "skim.root", "x", tree="skim", format=kind, copy_trees="t"
+    )
+    copied = tm.dataset(booked.value.path, tree="t")
+    joined = chain(folder, "one").add_friend(copied, alias="f")
+    if name == "reshuffled":
+        with raises(tm.QueryError, said="in no particular order"):
+            _ = joined.sum("f.x").value
+    else:
+        assert joined.sum("f.x - x").value == 0
+
+
 def test_a_sample_has_the_mark_of_its_own_files(folder, tmp_path):
     samples = {"plain": [str(folder / "one.root")], "mixed": [str(folder / "reshuffled.root")]}
     skims = tm.fileset(samples).snapshot(tmp_path / "skim_{dataset}.root").value

@@ -506,6 +506,10 @@ class Copied(Protocol):
     def counters(self) -> Mapping[str, str]:
         """The columns that count the items of lists."""
 
+    @property
+    def is_reshuffled(self) -> bool:
+        """Whether its entries are in another order than those that they come from."""
+
     def tables(self) -> Iterator[Table]:
         """Gives its entries."""
 
@@ -573,7 +577,12 @@ def _columns(rows: CollectedRows, target: SnapshotTarget) -> Columns:
 
 
 def _copied(other: Copied) -> Columns:
-    return Columns(other.kinds, titles=other.titles, counters=other.counters)
+    return Columns(
+        other.kinds,
+        titles=other.titles,
+        counters=other.counters,
+        is_reshuffled=other.is_reshuffled,
+    )
 
 
 def _filled(rows: CollectedRows, target: SnapshotTarget) -> Filled:

@@ -49,6 +49,7 @@ class CopiedTree:
                 "dimensions or dots only: leave it out"
             )
         self.kinds = {own: kinds[column] for own, column in self._stored.items()}
+        self.is_reshuffled = self._trees.is_reshuffled()
         branches = self._trees.branches
         self.titles = titles_of(branches, self._stored)
         self.counters: dict[str, str] = {}
