@@ -1,6 +1,6 @@
 """`python -m bench edits`: the tt̄ analysis edited ten times as people do it, each time run from the
-shell, in treemill with and without `tm.remember`, coffea and RDataFrame. The table goes into
-docs/remember.md, the page and its numbers into `bench/results/`.
+shell, in treemill with and without `tm.remember`, coffea with and without coffea-workflow, and
+RDataFrame. The table goes into docs/remember.md, the page and its numbers into `bench/results/`.
 """
 
 import json
@@ -31,6 +31,7 @@ PROGRAMS = {
     REMEMBERING: "treemill_ttbar",
     PLAIN: "treemill_ttbar",
     "coffea, for speed": "coffea_fast",
+    "coffea-workflow": "coffea_workflow_ttbar",
     "coffea, as its reference": "coffea_ttbar",
     "RDataFrame, c++ -O3": "rdataframe_ttbar",
 }
@@ -141,7 +142,7 @@ def main(arguments: list[str]) -> int:
     options.add("--page", type=Path, default=PAGE, help="where the table goes; not with --quick")
     chosen = options.parse(arguments)
     data = made_data(chosen.data, chosen.events, False)
-    facts = machine.describe()
+    facts = machine.describe("coffea-workflow")
     try:
         timed = measure(chosen, data)
     except RuntimeError as error:

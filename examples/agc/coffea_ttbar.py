@@ -131,11 +131,21 @@ class TtbarAnalysis(processor.ProcessorABC):
 
 def histograms(folder, analysis=TtbarAnalysis):
     """By name, as the fit has them: region, process and variation."""
-    NanoAODSchema.warn_missing_crossrefs = False
     fileset = json.loads(Path(folder, "fileset.json").read_text())
-    run = processor.Runner(processor.IterativeExecutor(status=False), schema=NanoAODSchema)
+    executor = processor.IterativeExecutor(status=False)
+    return by_name(fileset, run(fileset, executor, analysis, folder))
+
+
+def run(fileset, executor, analysis, folder, **how):
+    """A histogram for each region, of files in coffea's form."""
+    NanoAODSchema.warn_missing_crossrefs = False
+    runner = processor.Runner(executor, schema=NanoAODSchema, **how)
     corrections = Path(folder, "corrections.json").read_text()
-    found = run(fileset, processor_instance=analysis(corrections))
+    return runner(fileset, processor_instance=analysis(corrections))
+
+
+def by_name(fileset, found):
+    """A histogram for each region, process and variation."""
     made = {}
     for dataset in fileset.values():
         process, variation = (dataset["metadata"][key] for key in ("process", "variation"))

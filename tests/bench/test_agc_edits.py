@@ -59,3 +59,26 @@ def test_histograms_that_differ_are_named():
     one = {"a": [1.0, 2.0], "b": [3.0]}
     assert edits.differing({"x": one, "y": one}) == []
     assert edits.differing({"x": one, "y": {"a": [1.0, 3.0]}}) == ["y: b", "y: a"]
+
+
+@pytest.mark.slow
+def test_coffea_workflow_fills_again_what_an_edit_concerns(tmp_path):
+    pytest.importorskip(
+        "coffea_workflow", reason="coffea-workflow is not installed (dependency group `dev`)"
+    )
+    events = 2_000  # of fewer, some samples fill nothing
+    sources = Sources(tmp_path, data(tmp_path / "made", events, False), events)
+    picture, bins, *_, file_more = EDITS
+
+    def samples_filled():
+        _, found = edits.run_once("coffea-workflow", sources, tmp_path)
+        kept = [*(sources.data / ".cache" / "ChunkAnalysis").iterdir()]
+        return len(kept), len(found["bins"]["4j1b_ttbar"])
+
+    assert samples_filled() == (9, 27)
+    sources.change(picture)
+    assert samples_filled() == (9, 27)
+    sources.change(bins)
+    assert samples_filled() == (18, 52), "code has changed"
+    sources.change(file_more)
+    assert samples_filled() == (19, 52), "the others are those of before"
