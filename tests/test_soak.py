@@ -1,5 +1,8 @@
 """The random search finds the random tests by itself, and counts what it tries."""
 
+import subprocess
+import sys
+
 from tools.soak import EXAMPLES, REPOSITORY, cases_of, python_tests, rust_cases, rust_command
 
 
@@ -39,3 +42,16 @@ proptest! {
     assert rust_command(["a", "b"])[-4:] == ["-p", "a", "-p", "b"]
     said = "  - 100 passing examples, 0 failing examples, 3 invalid"
     assert EXAMPLES.findall(said) == [("100", "0")]
+
+
+def test_examples_are_counted_as_the_installed_hypothesis_says_them(tmp_path):
+    path = tmp_path / "test_one.py"
+    path.write_text(
+        "from hypothesis import given, settings, strategies as st\n"
+        "@settings(max_examples=7, database=None)\n"
+        "@given(st.integers())\n"
+        "def test_one(number):\n    pass\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "--hypothesis-show-statistics", str(path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert EXAMPLES.findall(done.stdout) == [("7", "0")]

@@ -17,7 +17,8 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 
-EXAMPLES = re.compile(r"(\d+) passing examples?, (\d+) failing")
+EXAMPLES = re.compile(r"(\d+) passing(?: examples?)?, (\d+) failing")
+"""What Hypothesis says of a test; newer versions leave the word out."""
 BLOCK = re.compile(r"^( *)proptest! \{\n(.*?)^\1\}", re.M | re.S)
 CASES = re.compile(r"cases: ([\d_]+)|with_cases\(([\d_]+)\)")
 DEFAULT_CASES = 256
