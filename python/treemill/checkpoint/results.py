@@ -14,7 +14,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
@@ -54,6 +54,9 @@ _AT_ONCE = 1 << 22
 """Bytes of records that are written at once, before more are made."""
 _RECENT = 1 << 28
 """Bytes of what was added last that are in memory, too."""
+_FEW = 16
+"""Values of a record, up to which it takes less time to note all keys than to tell whether they are
+those of another record."""
 _MOSTLY = 4
 """If more than one in so many values of a record is wanted, all of it is read."""
 
@@ -100,6 +103,12 @@ class _Packed(NamedTuple):
     record: bytes
     ahead: int
     """Where the table begins."""
+
+    def place(self, path: str, begin: int) -> Place:
+        """Where it is, if it is written to this place of a segment."""
+        entries = array("q", self.entries).tobytes()
+        place = Place(path, begin + self.ahead, self.values, entries)
+        return place._replace(rows=self.record[self.ahead : self.ahead + place.length])
 
 
 def made_folder(path: str | os.PathLike[str], what: str) -> Path:
@@ -164,18 +173,18 @@ class Results:
 
     def find(self, data: bytes, wanted: Sequence[bytes]) -> tuple[dict[bytes, bytes], list[int]]:
         """See totals.Remembered. What is damaged or has gone is not there."""
-        with self._lock:
-            places = list(self._places.get(data, ()))
-            recent = self._recent.get(data)
         found: dict[bytes, bytes] = {}
         entries: list[int] = []
-        rest = list(wanted)
-        if recent is not None:
-            entries = recent.entries
-            found = {key: recent.values[key] for key in wanted if key in recent.values}
-            rest = [key for key in wanted if key not in found]
-            if not rest:
-                return found, entries
+        rest = wanted
+        with self._lock:
+            recent = self._recent.get(data)
+            if recent is not None:
+                entries = recent.entries
+                found = {key: recent.values[key] for key in wanted if key in recent.values}
+                if len(found) == len(wanted):
+                    return found, entries
+                rest = [key for key in wanted if key not in found]
+            places = list(self._places.get(data, ()))
         for place in reversed(places):  # the newest first
             values = self._values(place, rest)
             if values is None:
@@ -265,12 +274,15 @@ class Results:
     def _note(self, data: bytes, place: Place) -> None:
         """Notes where a record is. Its table is kept if there is room: where many runs have left
         records of the same data, most do not have what is looked for."""
-        if place.rows is not None and (keys := hash(only_keys(place.rows))) not in self._tables:
-            self._tables.add(keys)
-            self._known.update(keys_of(place.rows))
+        if place.rows is not None:
+            if place.values <= _FEW:
+                self._known.update(keys_of(place.rows))
+            elif (keys := hash(only_keys(place.rows))) not in self._tables:
+                self._tables.add(keys)
+                self._known.update(keys_of(place.rows))
         self._room -= place.length
         if self._room < 0:
-            place = replace(place, rows=None)
+            place = place._replace(rows=None)
         self._places.setdefault(data, []).append(place)
 
     # What is added.
@@ -336,10 +348,7 @@ class Results:
             self._size += done
         self._written += len(data)
         for each in fitting:
-            table = begin + each.ahead
-            place = Place(self._writing, table, each.values, array("q", each.entries).tobytes())
-            rows = each.record[each.ahead : each.ahead + place.length]
-            self._note(each.data, replace(place, rows=rows))
+            self._note(each.data, each.place(self._writing, begin))
             begin += len(each.record)
         self._scanned[self._writing] = self._size
         self._used.add(self._writing)

@@ -11,7 +11,6 @@ import struct
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
@@ -50,8 +49,7 @@ _FEW = 16
 """Values, more of which are looked for in the table of a record at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a record is."""
 
     path: str
@@ -87,7 +85,7 @@ def packed(data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]) -
     """A record, and the place in it where its table begins. Raises OSError for a value that is too
     long for the form."""
     counts = array("q", entries).tobytes()
-    if any(len(value) >= _LONGEST for value in values.values()):
+    if max(map(len, values.values()), default=0) >= _LONGEST:
         raise OSError(f"a value has more than {_LONGEST:,} bytes")
     table = b"".join(
         [_ROW.pack(key, len(value), zlib.crc32(value)) for key, value in values.items()]

@@ -126,9 +126,9 @@ def _gather(
     found, entries = there.find(node.key, wanted)
     if len(entries) == node.count:
         to.entries.update(zip(range(node.first, node.first + node.count), entries, strict=True))
-    rest = [key for key in wanted if key not in found]
-    if not rest:
+    if len(found) == len(wanted):
         return found
+    rest = [key for key in wanted if key not in found]
     if not node.children:
         to.missing[node.first] = rest
         return found

@@ -47,9 +47,13 @@ def dependencies(specification: Specification, known: Relations) -> list[Depende
     for booking in specification.bookings:
         result = booking["result"]
         if id(result) not in results:
-            results[id(result)] = json.dumps(result, sort_keys=True)
+            results[id(result)] = _text(result)
         found.append(_of(booking, results[id(result)], steps, provided, known))
     return found
+
+
+_text = json.JSONEncoder(sort_keys=True).encode
+"""A text that is equal for equal values. `json.dumps` would make an encoder for each."""
 
 
 class _Step:
@@ -63,7 +67,7 @@ class _Step:
         name = None if self.defines is None else action["name"]
         self.counted = name[1:] if name and name[0] == "n" else None
         """The collection whose items it may count in some file: `Jet` for `nJet`."""
-        text = json.dumps([action["kind"], name, self.expr.to_json()], sort_keys=True)
+        text = _text([action["kind"], name, self.expr.to_json()])
         self.part = (f"filter {self.expr.text}" if name is None else str(name)), text
 
 
@@ -77,7 +81,7 @@ def _of(
     # Walks through trees wherever they stand in what is booked, as through an expression.
     below = [Expression("", cast("Any", booking["result"]))]
     parts = [(_BOOKED, text)]
-    named = set(below[0].words)
+    named = set(words(below[0].tree))  # once for each: a property that is kept would cost more
     at = booking["at"]
     while at is not None:
         step = steps[at]
@@ -91,9 +95,9 @@ def _of(
             named.update(step.defines or ())
             parts.append(step.part)
         at = step.parent
-    functions = tuple(each for key, each in provided if any(key in inside for _, inside in parts))
+    functions = tuple([each for key, each in provided if any(key in inside for _, inside in parts)])
     files = [(json.dumps(x.identity), x.source) for x in functions if isinstance(x, OfFile)]
-    sources = tuple(", ".join(name for key, name in files if key in text) for _, text in parts)
+    sources = tuple([", ".join([name for key, name in files if key in text]) for _, text in parts])
     return Dependencies(tuple(parts), frozenset(named), functions, sources)
 
 

@@ -258,6 +258,7 @@ class FileKeys:
         self._own.look(read)
         self._keys = {number: self._own.key(number) for number in read}
         """The keys of the files by themselves; None: nothing of it is remembered."""
+        self._salts: dict[frozenset[str], Salt] = {}
         self._leaves: dict[Salt, Mapping[int, bytes | None]] = {}
 
     @property
@@ -269,8 +270,14 @@ class FileKeys:
                 found[f"joined with files of {each.alias} that are {each.reason}"] = self.count
         return [(number, reason) for reason, number in found.items()]
 
-    def salt(self, words: Set[str]) -> Salt:
+    def salt(self, words: frozenset[str]) -> Salt:
         """What counts for a booking of these words besides the columns of a file."""
+        known = self._salts.get(words)  # many bookings have the same words
+        if known is None:
+            known = self._salts[words] = self._salt(words)
+        return known
+
+    def _salt(self, words: Set[str]) -> Salt:
         chain = self._chain
         names = chain.constant_names if chain.constants.are_there else frozenset[str]()
         return Salt(

@@ -44,6 +44,18 @@ def test_processes_see_what_others_add_later(tmp_path):
     assert second.find(DATA, [A])[0] == {A: b"new"}, "the newest counts"
 
 
+@pytest.mark.parametrize("number", [1, 50])
+def test_keys_of_small_and_large_records_are_known(tmp_path, number):
+    keys = [bytes([n]) * 16 for n in range(number)]
+    first, second = Results(tmp_path), Results(tmp_path)
+    for data, more in ((DATA, keys), (OTHER, [*keys[1:], A])):
+        first.add(data, [7], dict.fromkeys(more, b"value"))
+    second.look()
+    for results in (first, second):
+        assert all(results.may_have(key) for key in (*keys, A))
+        assert not results.may_have(B)
+
+
 @pytest.mark.parametrize("room", [0, 40, 1 << 20])
 def test_tables_are_read_or_kept_in_memory(tmp_path, monkeypatch, room):
     monkeypatch.setattr(treemill.checkpoint.results, "_TABLES", room)
