@@ -21,7 +21,9 @@ from unittest.mock import patch
 import treemill as tm
 from treemill.facility.systems import session_on
 from treemill.scheduling import Monitoring
+from treemill.scheduling.assignment import Assignment
 from treemill.scheduling.sizing import Cost
+from treemill.scheduling.small_files import SmallFiles
 
 from . import data, machine, publish
 from .measured import Row, in_turn, ratios
@@ -140,8 +142,12 @@ def _calls(events: Any, monitor: bool) -> tuple[int, int]:
     threading.setprofile(note)  # for threads that begin from now on
     sys.setprofile(note)
     try:
-        # No packet is longer than a cluster, so that both runs have as many on any machine.
-        with tm.connect(workers=1) as session, _in_packets(session, 1e-9):
+        # Each packet is a cluster, so that both runs have as many on any machine.
+        with (
+            tm.connect(workers=1) as session,
+            patch.object(Assignment, "_size", lambda *_: 1),
+            patch.object(SmallFiles, "are_worth_it", lambda *_: False),
+        ):
             session.run(booked(events), monitor=monitor, progress=False)
     finally:
         sys.setprofile(None)
