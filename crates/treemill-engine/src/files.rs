@@ -99,6 +99,7 @@ pub fn run_files<'p>(
 ) -> Run {
     let began = Instant::now();
     let (mut made, mut done) = (Vec::new(), Vec::new());
+    let mut own = None; // the partial that is made, or that of the last part
     let mut ended = Ended::Well;
     let mut last = None;
     for part in parts {
@@ -119,16 +120,13 @@ pub fn run_files<'p>(
             is,
             ..
         } = prepared;
-        let is_new = matches!(sum, Sum::Each) || made.is_empty();
         let partial = match &mut sum {
-            Sum::One(Some(partial)) => Some(&mut **partial),
-            Sum::One(None) | Sum::Each => {
-                made.extend(is_new.then(|| bound.query().partial()));
-                made.last_mut()
+            Sum::One(Some(partial)) => &mut **partial,
+            Sum::One(None) => own.get_or_insert_with(|| bound.query().partial()),
+            Sum::Each => {
+                made.extend(own.take());
+                own.insert(bound.query().partial())
             }
-        };
-        let Some(partial) = partial else {
-            break;
         };
         // A partial keeps the types that its first file has, and would force other values into them.
         let has_rows = partial.wants_rows();
@@ -169,6 +167,7 @@ pub fn run_files<'p>(
             break;
         }
     }
+    made.extend(own);
     if matches!(sum, Sum::Each) {
         made.truncate(done.len()); // without that of a file that has failed
     }
