@@ -14,6 +14,8 @@ pub(crate) const COMPILED_QUERIES: usize = 4;
 pub(crate) const WHOLE_FILE: u64 = 32 << 10;
 /// Files that one thread looks at, at least: to begin a thread takes as long as a few dozen looks.
 pub(crate) const LOOKED_AT: usize = 1000;
+/// Files that one thread opens, at least, for the same reason.
+pub(crate) const OPENED_AT: usize = 50;
 
 // Depth.
 

@@ -1,7 +1,7 @@
 //! The files of a dataset that lie on this machine, by their numbers: where they are, what is known of them, and what one pass
 //! has seen of them. There may be many: a caller needs nothing of its own for each.
 
-use crate::limits::{LOOKED_AT, WHOLE_FILE};
+use crate::limits::{LOOKED_AT, OPENED_AT, WHOLE_FILE};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_read::{File, ReadError, Table};
@@ -250,22 +250,60 @@ impl NearFiles {
         at_once(known, threads, look, |_| Vec::new())
     }
 
-    /// Opens these files, up to the first one that is unusual, or that the pass has seen otherwise. Returns how many.
-    /// `unordered`: the titles of tables whose entries have lost their order.
-    pub fn open(&self, files: &dyn Files, numbers: &[usize], unordered: &[String]) -> usize {
-        let places = numbers.iter().map_while(|&number| self.place(number));
-        let parts = places.map(|place| (place.path.as_str(), &*place.table));
-        let opened = look(files, parts).zip(numbers);
-        let kept = opened.take_while(|(looked, number)| {
-            let table = &looked.table;
-            let is_shuffled = match table {
-                Table::Tree(file) => file.tree().is_reshuffled,
-                Table::NTuple(_) => false,
-            };
-            let has_order = !is_shuffled && unordered.iter().all(|title| title != table.title());
-            self.found(**number, looked.is, table, has_order)
-        });
-        kept.count()
+    /// Opens these files, but for those that are unusual, or that the pass has seen otherwise. Returns the others, in order.
+    /// `unordered`: the titles of tables whose entries have lost their order. `threads`: how many may open files at once.
+    pub fn open(
+        &self,
+        files: &dyn Files,
+        numbers: &[usize],
+        unordered: &[String],
+        threads: usize,
+    ) -> Vec<usize> {
+        let is_opened = |number: &usize| {
+            let place = self.place(*number);
+            let looked = place.and_then(|at| plain(files, &at.path, &at.table).ok()?);
+            looked.is_some_and(|Looked { table, is }| {
+                let is_shuffled = match &table {
+                    Table::Tree(file) => file.tree().is_reshuffled,
+                    Table::NTuple(_) => false,
+                };
+                let has_order =
+                    !is_shuffled && unordered.iter().all(|title| title != table.title());
+                self.found(*number, is, &table, has_order)
+            })
+        };
+        let open = |numbers: &[usize]| numbers.iter().copied().filter(is_opened).collect();
+        in_parts(numbers, (threads, OPENED_AT), open, |_| Vec::new())
+    }
+
+    /// The numbers of the files that have a place here and of which nothing is known, in order.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<usize> {
+        let found = locked(&self.found);
+        let places = self.places.iter().enumerate();
+        let unknown = places.filter(|(number, at)| at.is_some() && !found.contains_key(number));
+        unknown.map(|(number, _)| number).collect()
+    }
+
+    /// The entries of each file, and whether it is known that they are in their order; `None` of a file of which that is not
+    /// known as the pass sees it, or outside of passes as it is now. `threads`: how many may look at once.
+    #[must_use]
+    pub fn tables(&self, files: &dyn Files, threads: usize) -> Vec<Option<(u64, bool)>> {
+        let now = |number: usize| {
+            if let Some(seen) = self.seen(number) {
+                return Some(seen.identity);
+            }
+            let identity = files.state(&self.place(number)?.path)?;
+            Some(self.note(number, identity))
+        };
+        let of = |&number: &usize| {
+            let known = |found: &Found| (found.identity, (found.entries, found.has_order));
+            let (identity, known) = locked(&self.found).get(&number).map(known)?;
+            (now(number)? == identity).then_some(known)
+        };
+        let all: Vec<usize> = (0..self.places.len()).collect();
+        let look = |numbers: &[usize]| numbers.iter().map(of).collect();
+        at_once(&all, threads, look, |failed| vec![None; failed.len()])
     }
 
     /// Which of these files, `None`: of all, are not what the pass has seen of them, in the order of the numbers. `threads`: how
@@ -306,7 +344,17 @@ pub fn at_once<T: Sync, R: Send>(
     look: impl Fn(&[T]) -> Vec<R> + Sync,
     failed: impl Fn(&[T]) -> Vec<R>,
 ) -> Vec<R> {
-    let each = files.len().div_ceil(threads.max(1)).max(LOOKED_AT);
+    in_parts(files, (threads, LOOKED_AT), look, failed)
+}
+
+/// Does as `at_once`: no thread gets fewer files than `least`.
+fn in_parts<T: Sync, R: Send>(
+    files: &[T],
+    (threads, least): (usize, usize),
+    look: impl Fn(&[T]) -> Vec<R> + Sync,
+    failed: impl Fn(&[T]) -> Vec<R>,
+) -> Vec<R> {
+    let each = files.len().div_ceil(threads.max(1)).max(least);
     if files.len() <= each {
         return look(files);
     }
@@ -324,16 +372,6 @@ pub fn at_once<T: Sync, R: Send>(
 
 fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Looks at the tables of these files, of which each is its address and the name of the table, up to the first one that is
-/// not near or is unusual.
-pub(crate) fn look<'p>(
-    files: &dyn Files,
-    parts: impl IntoIterator<Item = (&'p str, &'p str)>,
-) -> impl Iterator<Item = Looked> {
-    let parts = parts.into_iter();
-    parts.map_while(|(path, table)| plain(files, path, table).ok().flatten())
 }
 
 /// The table of a file, if there is nothing unusual about it.

@@ -292,10 +292,34 @@ impl NearFiles {
         py.detach(|| self.inner.unchanged(&Local, &known, threads()))
     }
 
-    /// Opens these files, up to the first one that is unusual, or that the pass has seen otherwise. Gives how many. `unordered`: the
-    /// titles of tables whose entries have lost their order.
-    fn open(&self, py: Python<'_>, numbers: Vec<usize>, unordered: Vec<String>) -> usize {
-        py.detach(|| self.inner.open(&Local, &numbers, &unordered))
+    /// Opens these files, but for those that are unusual, or that the pass has seen otherwise, and gives the numbers of the others.
+    /// `unordered`: the titles of tables whose entries have lost their order. `most`: how many threads may open files at once.
+    fn open(
+        &self,
+        py: Python<'_>,
+        numbers: Vec<usize>,
+        unordered: Vec<String>,
+        most: usize,
+    ) -> Vec<usize> {
+        let threads = threads().min(most);
+        py.detach(|| self.inner.open(&Local, &numbers, &unordered, threads))
+    }
+
+    /// The numbers of the files of which nothing is known; without those that have no place here.
+    fn unknown(&self) -> Vec<usize> {
+        self.inner.unknown()
+    }
+
+    /// The entries of each file, `None` of one of which they are not known as the pass sees it; and the numbers of the files of
+    /// which it is not known that their entries are in their order.
+    fn tables(&self, py: Python<'_>) -> (Vec<Option<u64>>, Vec<usize>) {
+        let found = py.detach(|| self.inner.tables(&Local, threads()));
+        let has_order = |table: &Option<(u64, bool)>| matches!(table, Some((_, true)));
+        let numbered = found.iter().enumerate();
+        let unordered = numbered.filter(|(_, table)| !has_order(table));
+        let unordered = unordered.map(|(number, _)| number).collect();
+        let entries = found.iter().map(|table| table.map(|(entries, _)| entries));
+        (entries.collect(), unordered)
     }
 
     /// Which of these files, `None`: of all, are not what the pass has seen of them. `threads`: how many may look at once.

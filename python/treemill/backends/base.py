@@ -411,6 +411,11 @@ class Pool(ABC):
         """The number of workers."""
         return self._size
 
+    @property
+    def threads(self) -> int:
+        """How many threads of this process the user lets it keep busy: its workers, or one."""
+        return self._size if self.remembers else 1
+
     @abstractmethod
     def prepare(self, request: Request) -> Pass:
         """Makes a pass, which the caller starts."""

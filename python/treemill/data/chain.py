@@ -137,7 +137,10 @@ class Chain:
     def entries(self) -> list[int]:
         """The entries of each file, selected or not."""
         self.trees.look_at_all()
-        return [self.sizes[file][0] for file in range(len(self.locations))]
+        if self.trees.is_listed:  # which says the entries of some
+            return [self.sizes[file][0] for file in range(len(self.locations))]
+        found, _ = self.trees.near.tables()
+        return [self.sizes[file][0] if n is None else n for file, n in enumerate(found)]
 
     @property
     def first(self) -> int:
@@ -278,9 +281,10 @@ class Chain:
             raise QueryError(f"{name} is in the metadata, or defined per file, already")
         return Chain(replaced(self._parts, per_file=(*self._parts.per_file, (name, function))))
 
-    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> Chain:
+    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False, threads: int = 1) -> Chain:
         """The chain for one pass: it looks at each file's identity once, and its friends know
-        already what takes a look at all files. `soon`, `assume`: see ChainTrees.pinned."""
+        already what takes a look at all files, on so many threads. `soon`, `assume`: see
+        ChainTrees.pinned."""
         if self._is_pinned:
             return self
         trees = self.trees.pinned(soon, assume=assume)
@@ -288,7 +292,7 @@ class Chain:
         if self.friends and self.trees.far:
             now = self.current()
             now = pinned if now is self else now
-        friends = self.friends.settled(now)
+        friends = self.friends.settled(now, threads)
         trees.sees(now.trees)  # what friends are matched with is what the pass reads
         parts = replaced(self._parts, friends=friends)
         return Chain(parts, trees, self.constants, is_pinned=True)
@@ -297,7 +301,7 @@ class Chain:
         """The error for the first of these files, None: of all and of friends', that is not what
         the pass has seen of it; None if there is none. See ChainTrees.changed."""
         changed = self.trees.changed(files, threads)
-        return changed or (self.friends.changed() if files is None else None)
+        return changed or (self.friends.changed(threads) if files is None else None)
 
     def states(self, files: Iterable[int] | None = None) -> Mapping[str, FileState]:
         """The states, by path, of those of these near files that the pass has opened, None: of all,

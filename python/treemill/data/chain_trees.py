@@ -40,10 +40,10 @@ _NO_ORDER = (UNORDERED, RESHUFFLED)
 """The titles of tables whose entries have lost their order."""
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
-_AT_ONCE = 256
+_AT_ONCE = 1024
 """Files that the core looks at in one call, at most."""
-_REFUSED = 3
-"""So many files in a row that the core leaves to others are the last ones that it looks at."""
+_TRIED = 3
+"""So many files say whether the core leaves all of them to others."""
 _SOON = 128
 """Files on servers that are opened when a pass begins, before its workers ask for them, at most: as
 many as the core keeps ready."""
@@ -141,16 +141,18 @@ class ChainTrees:
         prepare()
         return self.near
 
-    def look_at_all(self) -> None:
-        """Has the core look at the near files of which nothing is known, many at once, where all
-        files are asked about. What it leaves to others is opened by them when it is needed."""
-        new = [n for n in range(len(self.locations)) if n not in self.far and not self.knows(n)]
-        start = refused = 0
-        while start < len(new) and refused < _REFUSED:  # a user may end it in between
-            numbers = new[start : start + _AT_ONCE]
-            count = self.verified(numbers[: self.to_open().open(numbers, _NO_ORDER)])
-            refused = 0 if count else refused + 1
-            start += count + (count < len(numbers))
+    def look_at_all(self, threads: int = 1) -> None:
+        """Has the core look at the near files of which nothing is known, many at once on up to so
+        many threads, where all files are asked about. What it leaves to others is opened by them
+        when it is needed."""
+        with self._lock:
+            kept = {n for n, (_, values) in self._remembered.items() if values}.union(self._open)
+        new = [number for number in self.near.unknown() if number not in kept]
+        numbers, after = new[:_TRIED], _TRIED
+        while numbers:  # a user may end it in between
+            if not self.verified(self.to_open().open(numbers, _NO_ORDER, threads)):
+                return
+            numbers, after = new[after : after + _AT_ONCE], after + _AT_ONCE
 
     @property
     def samples(self) -> dict[str, Sample | None]:

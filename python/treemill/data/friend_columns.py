@@ -128,10 +128,10 @@ class FriendChain(Protocol):
     def current(self, files: Iterable[int] | None = None) -> FriendChain:
         """The chain for one question of the user's: see Chain.current."""
 
-    def pinned(self) -> FriendChain:
-        """The chain for one pass."""
+    def pinned(self, *, threads: int = 1) -> FriendChain:
+        """The chain for one pass: see Chain.pinned."""
 
-    def changed(self, files: Iterable[int] | None = None) -> SourceError | None:
+    def changed(self, files: Iterable[int] | None = None, threads: int = 1) -> SourceError | None:
         """The error for a file that is not what the pass has seen: see Chain.changed."""
 
     def states(self, files: Iterable[int] | None = None) -> Mapping[str, FileState]:

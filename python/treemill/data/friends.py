@@ -119,11 +119,13 @@ class Friends:
         if alias in taken:
             raise QueryError(f"there is a friend {alias} already; give another alias=")
 
-    def settled(self, chain: FriendChain) -> Friends:
+    def settled(self, chain: FriendChain, threads: int = 1) -> Friends:
         """These friends with all that a pass must know of the whole chain, so that workers need not
-        find it out. Opens every file, unless all friends are those that files record."""
+        find it out. Opens every file, on so many threads, unless all friends are those that files
+        record."""
         if not self:
             return self._for_a_pass(())
+        chain.trees.look_at_all(threads)
         sizes, title = chain.entries, repr(chain)
         columns = [branch["name"] for branch in chain.trees[0].branches()]
         own = starts(sizes)
@@ -135,10 +137,11 @@ class Friends:
                     "goes with all entries of the dataset, in their order"
                 )
         now = self.current(None).given  # servers are asked for all files of a friend at once
-        pinned = [replaced(each, chain=each.chain.pinned()) for each in self.given]
+        pinned = [replaced(each, chain=each.chain.pinned(threads=threads)) for each in self.given]
         settled = []
         for given, mine, seen in zip(self.given, pinned, now, strict=True):
             by = mine if seen.chain is given.chain else seen
+            by.chain.trees.look_at_all(threads)
             alignment = aligned(by, sizes, title, columns)
             mine.chain.trees.sees(by.chain.trees)  # the pass reads what it is aligned by
             settled.append(replaced(mine, alignment=alignment))
@@ -161,9 +164,10 @@ class Friends:
             return self
         return Friends(given, self.arrays, self._starts)
 
-    def changed(self) -> SourceError | None:
-        """The error for a file of a friend that is not what the pass has seen of it."""
-        errors = (chain.changed() for chain in self._of_pass())
+    def changed(self, threads: int = 1) -> SourceError | None:
+        """The error for a file of a friend that is not what the pass has seen of it. `threads`: how
+        many look at files, if these are many."""
+        errors = (chain.changed(None, threads) for chain in self._of_pass())
         return next((error for error in errors if error is not None), None)
 
     def _of_pass(self) -> list[FriendChain]:
@@ -338,9 +342,10 @@ def _received(
 
 def _require_order(chain: FriendChain, has_none: Remembered[bool], words: str) -> None:
     """Raise QueryError if a file of this chain is one whose entries have no order."""
-    for number, path in enumerate(chain.files):
+    _, unsure = chain.trees.near.tables()
+    for number in unsure:
         if has_none[number]:
-            raise _no_order(words, path)
+            raise _no_order(words, chain.files[number])
 
 
 def _no_order(words: str, path: str) -> QueryError:

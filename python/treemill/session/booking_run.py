@@ -251,7 +251,7 @@ class BookingRun(Computation[tuple[object, ...]]):
         if self._pool.remembers and self._there is None:
             every = range(len(self._chain.locations))
             soon = every if self.spans is None else [number for number, *_ in self.spans]
-        return self._chain.pinned(soon, assume=self._assumes)
+        return self._chain.pinned(soon, assume=self._assumes, threads=self._pool.threads)
 
     def _compiled_for(
         self, chain: Chain, described: Specification, sinks: Mapping[int, Sink], apart: bool

@@ -105,7 +105,7 @@ class Unchanged:
         themselves, later."""
         self._chain = chain
         self._spans = spans
-        self._threads = pool.size if pool.remembers else 1
+        self._threads = pool.threads
         if not pool.remembers:
             numbers = range(len(chain.locations))
             chain.trees.look(numbers if spans is None else {file for file, *_ in spans})
@@ -118,7 +118,8 @@ class Unchanged:
             return (self._chain.changed() if is_of_bytes else None) or error
         places = ended.files()
         files = places if self._spans is None else {self._spans[place][0] for place in places}
-        return self._chain.changed(files, self._threads) or self._chain.friends.changed()
+        changed = self._chain.changed(files, self._threads)
+        return changed or self._chain.friends.changed(self._threads)
 
 
 _LOOK = 1.0

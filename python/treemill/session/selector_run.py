@@ -166,7 +166,7 @@ class SelectorRun(Computation[object]):
         # The whole run sees each file as it is now, the sizes before the first packet included.
         if self._chain is not None and self._options.skip_errors:
             self._chain.skip_damaged()
-        chain = None if self._chain is None else self._chain.pinned()
+        chain = self._chain and self._chain.pinned(threads=self._pool.threads)
         if booked:
             self._bookings = BookedValues(booked, self._chain, chain, self._pool.size)
         data = self._data(chain)

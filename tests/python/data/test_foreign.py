@@ -80,7 +80,7 @@ class Extended(Chain):
     def friend_columns(self, file, tree):
         return self.provider
 
-    def pinned(self, soon=(), *, assume=False):
+    def pinned(self, soon=(), *, assume=False, threads=1):
         return self
 
 

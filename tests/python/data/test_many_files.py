@@ -1,6 +1,7 @@
 """What one file costs does not grow with the number of the others."""
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from treemill.data.chain_trees import ChainTrees, Sizes
 from treemill.workers.file_query import PerFile
 
 from tests.python.interpreter import steps
-from tests.python.written import write
+from tests.python.written import settled, write
 
 N = 40
 
@@ -62,6 +63,31 @@ def test_numbers_of_entries_take_each_files_size_once(files, monkeypatch):
     with tm.connect(workers=1) as session:
         assert session.run(events.sum("entry_number")) == sum(range(10 * N))
     assert len(looks) < 8 * N
+
+
+def test_all_sizes_are_asked_of_the_core_in_a_few_calls(files, tmp_path, monkeypatch):
+    files.insert(5, write(tmp_path / "ä.root", "t", x=np.zeros(7)))  # Python opens it
+    settled(*files)
+    chain: Chain = tm.dataset(files, "t").chain
+    opened = counted(monkeypatch, ChainTrees, "__getitem__")
+    asked = counted(monkeypatch, ChainTrees, "remembered")
+    expected = [7 if number == 5 else 10 for number in range(N + 1)]
+    for each in (chain, chain.pinned()):
+        assert each.entries == expected
+    assert {number for (number,) in [*opened, *asked]} == {5}
+    write(files[9], "t", x=np.zeros(123))
+    assert chain.entries == [*expected[:9], 123, *expected[10:]]
+
+
+def test_several_threads_open_all_files_but_those_that_are_broken(files, tmp_path):
+    broken = tmp_path / "broken.root"
+    broken.write_bytes(Path(files[0]).read_bytes()[:300])
+    settled(*files)
+    chain = tm.dataset([*files * 4, str(broken), *files], "t").chain.pinned()
+    chain.trees.look_at_all(threads=2)
+    found, unsure = chain.trees.near.tables()
+    assert found == [10] * (4 * N) + [None] + [10] * N
+    assert unsure == chain.trees.near.unknown() == [4 * N]
 
 
 def test_a_branch_that_most_files_lack_is_looked_for_once(files, monkeypatch):

@@ -4,7 +4,6 @@ runs them by itself, with the same results as one by one."""
 import os
 import shutil
 import threading
-import time
 
 import awkward as ak
 import numpy as np
@@ -15,7 +14,7 @@ from treemill.scheduling import small_files
 from treemill.workers.file_query import PerFile
 from treemill.workers.plain_files import PlainFiles
 
-from tests.python.written import write
+from tests.python.written import settled, write
 from tests.raising import raises
 
 FILES = 120
@@ -38,13 +37,6 @@ def bound(monkeypatch):
 
     monkeypatch.setattr(PerFile, "bind", noted)
     return found
-
-
-def settled(*paths):
-    """Waits until the files are old enough for their times to tell what they are: the core leaves
-    younger ones to be run one by one."""
-    while time.time() - max(os.stat(path).st_ctime for path in paths) < 2.1:
-        time.sleep(0.05)
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,9 @@
 
 use super::*;
 use std::collections::HashSet;
+use treemill_format::tree::Tree;
+use treemill_read::TreeFile;
+use treemill_source::Costs;
 
 fn identity(size: u64) -> Identity {
     Identity {
@@ -133,6 +136,49 @@ fn files_are_unchanged_that_are_what_they_were() {
         pass.unchanged(&now, &[(count, identity(count as u64))], 1),
         [0; 0]
     );
+}
+
+/// A tree of so many entries, without branches.
+fn table(entries: u64) -> Table {
+    let tree = Tree {
+        name: "t".to_owned(),
+        title: String::new(),
+        entries,
+        clusters: vec![0],
+        aliases: Vec::new(),
+        index: None,
+        friends: Vec::new(),
+        weight: 1.0,
+        is_reshuffled: false,
+        branches: Vec::new(),
+    };
+    let source = Arc::new(Memory::new("memory", Vec::new(), Costs::NEAR));
+    Table::from(Arc::new(TreeFile::new(source, tree)))
+}
+
+#[test]
+fn tables_are_known_of_files_that_are_what_they_were() {
+    let all = files(5);
+    for number in [0, 1, 2, 3] {
+        assert!(all.found(number, is(number as u64), &table(10), number != 1));
+    }
+    assert_eq!(all.unknown(), [4]);
+    let now = Numbered([2, 3].into()); // of which one is another and one is gone
+    let (ordered, unordered) = (Some((10, true)), Some((10, false)));
+    for threads in [0, 1, 2] {
+        let found = all.tables(&now, threads);
+        assert_eq!(found, [ordered, unordered, None, None, None]);
+    }
+    let pass = all.pinned();
+    pass.note(0, identity(99));
+    pass.note(2, identity(2));
+    let found = pass.tables(&now, 1);
+    assert_eq!(
+        found,
+        [None, unordered, ordered, None, None],
+        "as it has seen them"
+    );
+    assert_eq!(pass.all_seen(), [0, 1, 2], "what it looks at is noted");
 }
 
 #[test]
