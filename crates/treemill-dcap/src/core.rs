@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
-use treemill_source::{Costs, Promise, Ticket};
+use treemill_source::{Costs, Promise, Ticket, tickets};
 use treemill_transfer::{Kind, MOST_UNWANTED, Retry, Trouble, insist, runtime};
 
 /// An open file.
@@ -127,7 +127,7 @@ impl Core {
         Ok(())
     }
 
-    /// Asks for ranges, which lie within the file and are not empty.
+    /// Asks for ranges.
     pub(crate) fn submit(self: &Arc<Self>, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let mut state = self.state();
         let process = std::process::id();
@@ -138,15 +138,13 @@ impl Core {
             state.waiting.clear();
             state.process = process;
         }
-        let (mut tickets, mut pieces) = (Vec::with_capacity(ranges.len()), Vec::new());
-        for range in ranges {
-            let (ticket, promise) = Ticket::new(&self.name, range.clone());
+        let (mut pieces, size) = (Vec::new(), self.status.size);
+        let tickets = tickets(&self.name, size, ranges, |range, ticket, promise| {
             // The file stays open for what was asked for, though its source may be gone by then.
             let file = Arc::clone(self);
             ticket.on_ready(move |_| drop(file));
             pieces.extend(state.wants.add(&range, promise));
-            tickets.push(ticket);
-        }
+        });
         drop(state);
         self.ask(pieces);
         tickets

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use treemill_source::{
-    Bytes, Costs, Identity, Request, SETTLED, Source, SourceError, Ticket, read_by_tickets,
+    Costs, Identity, Request, SETTLED, Source, SourceError, Ticket, read_by_tickets,
 };
 use treemill_transfer::{insist, wait_for};
 
@@ -98,24 +98,7 @@ impl Source for DcapSource {
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        let at_once = |range: &Range<u64>| match range {
-            range if range.end > self.size() || range.start > range.end => {
-                let what = format!("the file has only {} bytes", self.size());
-                Some(Ticket::ready(Err(SourceError {
-                    range: Some(range.clone()),
-                    ..SourceError::new(self.name(), what)
-                })))
-            }
-            range => range.is_empty().then(|| Ticket::ready(Ok(Bytes::new()))),
-        };
-        let ready: Vec<Option<Ticket>> = ranges.iter().map(at_once).collect();
-        let open = ranges.into_iter().zip(&ready).filter(|(_, r)| r.is_none());
-        let sent = self.core.submit(open.map(|(range, _)| range).collect());
-        let mut sent = sent.into_iter();
-        ready
-            .into_iter()
-            .filter_map(|ready| ready.or_else(|| sent.next()))
-            .collect()
+        self.core.submit(ranges)
     }
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use treemill_source::{
-    Bytes, Costs, Identity, Promise, Request, Source, SourceError, SourceErrorKind, Ticket,
-    read_by_tickets,
+    Bytes, Costs, Identity, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets,
+    tickets,
 };
 
 /// A file that a thread waits for.
@@ -106,19 +106,10 @@ impl Source for Blocking {
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        let (mut tickets, mut asked) = (Vec::with_capacity(ranges.len()), Batch::new());
-        for range in ranges {
-            if range.start > range.end || range.end > self.file.size {
-                let what = format!("the file has only {} bytes", self.file.size);
-                let error = SourceError::new(self.name(), what);
-                let range = Some(range);
-                tickets.push(Ticket::ready(Err(SourceError { range, ..error })));
-                continue;
-            }
-            let (ticket, promise): (Ticket, Promise) = Ticket::new(self.name(), range.clone());
-            tickets.push(ticket);
+        let mut asked = Batch::new();
+        let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
             asked.push((range, promise));
-        }
+        });
         for batch in batches(asked) {
             self.threads.hand_over(batch);
         }

@@ -43,5 +43,5 @@ pub use memory::Memory;
 pub use observed::Observed;
 pub use reads::{Recorded, record_reads, recorded_reads};
 pub use servers::{Messages, ServerCounts, server_of, servers};
-pub use source::{Request, Source, is_within, read_by_tickets};
+pub use source::{Request, Source, is_within, read_by_tickets, tickets};
 pub use ticket::{Promise, Ticket, Watch};

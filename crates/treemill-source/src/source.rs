@@ -1,7 +1,7 @@
 //! The trait of everything that has bytes.
 
 use crate::servers::server_of;
-use crate::{Checksums, Costs, Identity, SourceError, Ticket};
+use crate::{Checksums, Costs, Identity, Promise, SourceError, Ticket};
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ impl Request {
     pub(crate) fn check(&self, size: u64) -> Result<usize, String> {
         let Range { start, end } = self.range;
         if end > size || start > end {
-            return Err(format!("the file has only {size} bytes"));
+            return Err(beyond(size));
         }
         usize::try_from(end.saturating_sub(start)).map_err(|e| e.to_string())
     }
@@ -217,6 +217,47 @@ macro_rules! read_by {
 pub fn is_within(range: &Range<u64>, ranges: &[Range<u64>]) -> bool {
     let mut ranges = ranges.iter();
     ranges.any(|other| other.start <= range.start && range.end <= other.end)
+}
+
+/// A ticket for each range, for a source of `size` bytes whose own way is [`Source::submit`]. What needs no question is
+/// answered at once: empty ranges, and those that do not lie within the file, each by an error of its own. `ask` gets the
+/// others in order, with what is promised of each.
+///
+/// ```
+/// use treemill_source::tickets;
+///
+/// let mut asked = Vec::new();
+/// let all = tickets("f", 10, vec![2..4, 3..3, 9..11], |range, _, promise| asked.push((range, promise)));
+/// assert_eq!(asked.len(), 1);
+/// assert!(!all[0].is_ready() && all[1].wait()?.is_empty());
+/// assert_eq!(all[2].wait().unwrap_err().to_string(), "f: the file has only 10 bytes (reading bytes 9..11)");
+/// # Ok::<(), treemill_source::SourceError>(())
+/// ```
+pub fn tickets(
+    name: &str,
+    size: u64,
+    ranges: Vec<Range<u64>>,
+    mut ask: impl FnMut(Range<u64>, &Ticket, Promise),
+) -> Vec<Ticket> {
+    let one = |range: Range<u64>| {
+        if range.end > size || range.start > range.end {
+            return Ticket::ready(Err(SourceError {
+                range: Some(range),
+                ..SourceError::new(name, beyond(size))
+            }));
+        }
+        if range.is_empty() {
+            return Ticket::ready(Ok(Bytes::new()));
+        }
+        let (ticket, promise) = Ticket::new(name, range.clone());
+        ask(range, &ticket, promise);
+        ticket
+    };
+    ranges.into_iter().map(one).collect()
+}
+
+fn beyond(size: u64) -> String {
+    format!("the file has only {size} bytes")
 }
 
 /// [`Source::read`] for sources whose own way is [`Source::submit`].

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_source::{
-    Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+    Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets, tickets,
 };
 
 /// What was asked for and is not here.
@@ -106,27 +106,22 @@ impl Source for FarSource {
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        let one = |range: Range<u64>| {
-            if range.end > self.size() || range.start > range.end {
-                let what = format!("the file has only {} bytes", self.size());
-                return Ticket::ready(Err(SourceError {
-                    range: Some(range),
-                    ..SourceError::new(self.name(), what)
-                }));
-            }
-            let (ticket, promise) = Ticket::new(self.name(), range.clone());
-            let watch = ticket.watch();
-            let (link, bytes) = (Arc::clone(&self.link), self.bytes.clone());
-            ticket.on_need(move || while !watch.is_over() && one_trip(&link, &bytes) {});
-            let left = range.end.saturating_sub(range.start);
-            locked(&self.link).coming.push_back(Coming {
-                range,
-                left,
-                promise,
-            });
-            ticket
-        };
-        ranges.into_iter().map(one).collect()
+        tickets(
+            self.name(),
+            self.size(),
+            ranges,
+            |range, ticket, promise| {
+                let watch = ticket.watch();
+                let (link, bytes) = (Arc::clone(&self.link), self.bytes.clone());
+                ticket.on_need(move || while !watch.is_over() && one_trip(&link, &bytes) {});
+                let left = range.end.saturating_sub(range.start);
+                locked(&self.link).coming.push_back(Coming {
+                    range,
+                    left,
+                    promise,
+                });
+            },
+        )
     }
 }
 

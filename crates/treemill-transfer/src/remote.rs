@@ -1,12 +1,12 @@
 //! A source around a carrier: ranges become parts, parts are asked for in order, answers are put together.
 
+use crate::Trouble;
 use crate::carrier::Carrier;
 use crate::delivery::{Watch, deliver};
 use crate::limits::{LITTLE_UNWANTED, MOST_UNWANTED};
 use crate::meter::Meter;
 use crate::parts::{part_bytes, parts};
 use crate::runtime::runtime;
-use crate::{Kind, Trouble};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ use tokio::task::unconstrained;
 use tokio::time::timeout;
 use treemill_source::{
     Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket, is_within,
-    read_by_tickets, server_of,
+    read_by_tickets, server_of, tickets,
 };
 
 /// What the request that opened a file has told.
@@ -90,21 +90,12 @@ impl<C: Carrier> Remote<C> {
         }
     }
 
-    /// An answer that needs no request; `None` if one is needed.
-    fn at_once(&self, range: &Range<u64>) -> Option<Result<Bytes, SourceError>> {
-        if range.end > self.opened.size || range.start > range.end {
-            let what = format!("the file has only {} bytes", self.opened.size);
-            return Some(Err(self
-                .shared
-                .error(&Trouble::new(Kind::Permanent, what), range)));
-        }
-        if range.is_empty() {
-            return Some(Ok(Bytes::new()));
-        }
+    /// The bytes of a range that came when the file was opened.
+    fn at_once(&self, range: &Range<u64>) -> Option<Bytes> {
         let start = usize::try_from(range.start).ok()?;
         let end = usize::try_from(range.end).ok()?;
         let bytes = self.opened.head.get(start..end)?;
-        Some(Ok(self.opened.head.slice_ref(bytes)))
+        Some(self.opened.head.slice_ref(bytes))
     }
 }
 
@@ -169,15 +160,13 @@ impl<C: Carrier> Source for Remote<C> {
         let distance = self.shared.carrier.distance();
         let distance = distance.map_or(costs.round_trip, |it| it.min(costs.round_trip));
         let most = part_bytes(bytes, &costs, distance, connections, free);
-        let mut one = |range: Range<u64>| {
-            if let Some(answer) = self.at_once(&range) {
-                return Ticket::ready(answer);
+        let (name, size) = (&self.opened.name, self.opened.size);
+        let tickets = tickets(name, size, ranges, |range, _, promise| {
+            match self.at_once(&range) {
+                Some(bytes) => promise.keep(Ok(bytes)),
+                None => queue.extend(pieces(range, promise, most)),
             }
-            let (ticket, promise) = Ticket::new(&self.opened.name, range.clone());
-            queue.extend(pieces(range, promise, most));
-            ticket
-        };
-        let tickets = ranges.into_iter().map(&mut one).collect();
+        });
         self.shared.flies(&queue);
         if !queue.is_empty() {
             launch(&self.shared, queue);
@@ -386,6 +375,7 @@ impl<C> Shared<C> {
 )]
 mod tests {
     use super::*;
+    use crate::Kind;
     use crate::carrier::{Body, Part};
     use crate::limits::IN_FLIGHT;
     use std::sync::atomic::AtomicUsize;

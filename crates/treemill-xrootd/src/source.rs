@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use treemill_source::{
     Bytes, Checksums, Costs, Identity, Promise, Request, SETTLED, Source, SourceError, Ticket,
-    WantedChecksums, read_by_tickets,
+    WantedChecksums, read_by_tickets, tickets,
 };
 use treemill_transfer::{Kind, Trouble};
 use treemill_transfer::{runtime, wait_for};
@@ -164,24 +164,11 @@ impl Source for XrootdSource {
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        let (mut tickets, mut pieces) = (Vec::with_capacity(ranges.len()), Vec::new());
-        let now = self.core.now();
+        let (mut pieces, now) = (Vec::new(), self.core.now());
         let mut state = self.core.state();
-        for range in ranges {
-            if range.end > self.size() || range.start > range.end {
-                let what = format!("the file has only {} bytes", self.size());
-                tickets.push(Ticket::ready(Err(SourceError {
-                    range: Some(range),
-                    ..SourceError::new(self.name(), what)
-                })));
-            } else if range.is_empty() {
-                tickets.push(Ticket::ready(Ok(Bytes::new())));
-            } else {
-                let (ticket, promise) = Ticket::new(self.name(), range.clone());
-                pieces.extend(state.wants.add(&range, promise, now));
-                tickets.push(ticket);
-            }
-        }
+        let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
+            pieces.extend(state.wants.add(&range, promise, now));
+        });
         if state.file.session().has_rested() {
             state.recovery.rested();
         }

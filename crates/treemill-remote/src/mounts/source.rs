@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use treemill_source::{
-    Costs, Identity, Local, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+    Costs, Identity, Local, Promise, Request, Source, SourceError, Ticket, read_by_tickets, tickets,
 };
 use treemill_transfer::{Job, Threads};
 
@@ -37,19 +37,6 @@ impl Mounted {
             pace: Mutex::default(),
         }))
     }
-
-    /// An answer for which nothing is read.
-    fn at_once(&self, range: &Range<u64>) -> Option<Ticket> {
-        let size = self.size();
-        if range.end > size || range.start > range.end {
-            let what = format!("the file has only {size} bytes");
-            return Some(Ticket::ready(Err(SourceError {
-                range: Some(range.clone()),
-                ..SourceError::new(self.name(), what)
-            })));
-        }
-        range.is_empty().then(|| Ticket::ready(Ok(Bytes::new())))
-    }
 }
 
 impl Source for Mounted {
@@ -74,15 +61,11 @@ impl Source for Mounted {
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        let (mut tickets, mut jobs, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
-        for range in ranges {
-            tickets.push(self.at_once(&range).unwrap_or_else(|| {
-                let (ticket, promise) = Ticket::new(self.name(), range.clone());
-                jobs.extend(jobs_of(&self.0, range.clone(), promise));
-                wanted.push(range);
-                ticket
-            }));
-        }
+        let (mut jobs, mut wanted) = (Vec::new(), Vec::new());
+        let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
+            jobs.extend(jobs_of(&self.0, range.clone(), promise));
+            wanted.push(range);
+        });
         if !wanted.is_empty() {
             let shared = Arc::clone(&self.0);
             let announcing = move || shared.announce(&wanted);

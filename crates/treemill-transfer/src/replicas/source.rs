@@ -6,7 +6,8 @@ use crate::replicas::opening::{self, Finder, Opener};
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_source::{
-    Bytes, Costs, Identity, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets,
+    Costs, Identity, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets,
+    tickets,
 };
 
 /// A file that lies at several places.
@@ -155,24 +156,11 @@ impl Source for Replicas {
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        let mut tickets = Vec::with_capacity(ranges.len());
         let (mut wanted, mut promises) = (Vec::new(), Vec::new());
-        for range in ranges {
-            if range.end > self.core.size || range.start > range.end {
-                let what = format!("the file has only {} bytes", self.core.size);
-                tickets.push(Ticket::ready(Err(SourceError {
-                    range: Some(range),
-                    ..SourceError::new(&self.core.name, what)
-                })));
-            } else if range.is_empty() {
-                tickets.push(Ticket::ready(Ok(Bytes::new())));
-            } else {
-                let (ticket, promise) = Ticket::new(&self.core.name, range.clone());
-                tickets.push(ticket);
-                wanted.push(range);
-                promises.push(promise);
-            }
-        }
+        let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
+            wanted.push(range);
+            promises.push(promise);
+        });
         if !wanted.is_empty() {
             self.core.want(wanted, promises);
         }
