@@ -53,6 +53,7 @@ mod _core {
     #[pymodule_export]
     use crate::cache::{
         cache_held, cache_limit, clear_cache, set_cache_limit, set_disk_cache, set_metadata_cache,
+        set_shared_cache,
     };
     #[pymodule_export]
     use crate::control::Control;

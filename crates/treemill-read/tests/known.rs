@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 use treemill_read::{File, Options, Reader};
-use treemill_source::cache::{described, set_descriptions};
+use treemill_source::cache::{Readers, described, set_descriptions};
 use treemill_source::{Identity, Local, Source};
 use treemill_testing::{FAR, Watched};
 
 #[test]
 fn a_known_file_is_opened_without_a_question() {
     let folder = std::env::temp_dir().join(format!("treemill-known-{}", std::process::id()));
-    set_descriptions(Some((&folder, 1 << 26)));
+    set_descriptions(Some((&folder, 1 << 26)), Readers::Nobody);
     let files = ["muons.root", "deep.root"].map(|name| format!("tests/data/{name}"));
     for path in files
         .iter()
@@ -39,6 +39,6 @@ fn a_known_file_is_opened_without_a_question() {
         assert_eq!(found[0].1, found[1].1);
         assert_eq!(&found[0].2, &found[1].2);
     }
-    set_descriptions(None);
+    set_descriptions(None, Readers::Nobody);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -7,10 +7,11 @@
 
 use std::fs;
 use std::ops::Range;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use treemill_source::Identity;
-use treemill_source::cache::{cached_ranges, set};
+use treemill_source::cache::{Readers, cached_ranges, keeps, set, set_shared};
 
 /// The cache is one for the process: its tests run one after the other.
 static TURN: Mutex<()> = Mutex::new(());
@@ -46,7 +47,7 @@ fn segments(folder: &PathBuf) -> Vec<PathBuf> {
 fn what_one_has_kept_others_find_and_another_state_of_the_file_does_not() {
     let _turn = TURN.lock();
     let folder = folder("kept");
-    set(Some((&folder, 1 << 20))).unwrap();
+    set(Some((&folder, 1 << 20)), Readers::Nobody).unwrap();
     let one = cached_ranges(&file("1")).unwrap();
     let ranges = [0..100, 5000..9000, 100..101];
     for range in &ranges {
@@ -66,7 +67,7 @@ fn what_one_has_kept_others_find_and_another_state_of_the_file_does_not() {
         assert!(found.get(&(0..99)).is_none());
     }
     assert!(!cached_ranges(&file("2")).unwrap().has(&ranges[0]));
-    set(None).unwrap();
+    set(None, Readers::Nobody).unwrap();
     assert!(cached_ranges(&file("1")).is_none());
     fs::remove_dir_all(folder).unwrap();
 }
@@ -75,7 +76,7 @@ fn what_one_has_kept_others_find_and_another_state_of_the_file_does_not() {
 fn damage_and_records_in_part_are_as_if_nothing_was_kept() {
     let _turn = TURN.lock();
     let folder = folder("damage");
-    set(Some((&folder, 1 << 20))).unwrap();
+    set(Some((&folder, 1 << 20)), Readers::Nobody).unwrap();
     let ranges = [0..1000, 2000..3000];
     let one = cached_ranges(&file("1")).unwrap();
     for range in &ranges {
@@ -101,7 +102,7 @@ fn damage_and_records_in_part_are_as_if_nothing_was_kept() {
             fs::remove_file(other).unwrap();
         }
     }
-    set(None).unwrap();
+    set(None, Readers::Nobody).unwrap();
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -109,7 +110,7 @@ fn damage_and_records_in_part_are_as_if_nothing_was_kept() {
 fn the_folder_stays_within_its_limit_and_what_is_in_use_stays() {
     let _turn = TURN.lock();
     let folder = folder("limit");
-    set(Some((&folder, 100_000))).unwrap();
+    set(Some((&folder, 100_000)), Readers::Nobody).unwrap();
     fs::write(folder.join("notes.txt"), [0; 1000]).unwrap();
     let keep = |states: Range<u32>| {
         for state in states {
@@ -136,7 +137,7 @@ fn the_folder_stays_within_its_limit_and_what_is_in_use_stays() {
     assert_eq!(found[0].len(), 9);
     assert_eq!(found[0], found[1]);
     // To a process that begins later they are old.
-    set(Some((&folder, 100_000))).unwrap();
+    set(Some((&folder, 100_000)), Readers::Nobody).unwrap();
     keep(50..58);
     assert!(folder.join("notes.txt").exists());
     assert!(cached_ranges(&file("57")).unwrap().has(&(0..10_000)));
@@ -147,19 +148,18 @@ fn the_folder_stays_within_its_limit_and_what_is_in_use_stays() {
     assert!(!first.has(&(0..10_000)));
     first.put(&(0..10), &bytes(&(0..10)));
     assert!(cached_ranges(&file("49")).unwrap().has(&(0..10)));
-    set(None).unwrap();
+    set(None, Readers::Nobody).unwrap();
     fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn a_folder_that_cannot_be_made_is_an_error() {
     let _turn = TURN.lock();
-    assert!(set(Some((&PathBuf::from("/proc/none"), 1000))).is_err());
+    assert!(set(Some((&PathBuf::from("/proc/none"), 1000)), Readers::Nobody).is_err());
 }
 
 #[test]
 fn a_folder_that_others_may_write_to_is_refused() {
-    use std::os::unix::fs::PermissionsExt;
     let _turn = TURN
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -168,15 +168,128 @@ fn a_folder_that_others_may_write_to_is_refused() {
     let mode = |bits| fs::set_permissions(&place, fs::Permissions::from_mode(bits)).unwrap();
     for bits in [0o777, 0o770, 0o702] {
         mode(bits);
-        assert!(set(Some((&place, 1 << 20))).is_err(), "{bits:o}");
+        assert!(
+            set(Some((&place, 1 << 20)), Readers::Nobody).is_err(),
+            "{bits:o}"
+        );
     }
     mode(0o755);
-    set(Some((&place, 1 << 20))).unwrap();
+    set(Some((&place, 1 << 20)), Readers::Nobody).unwrap();
     assert!(cached_ranges(&file("1")).is_some());
     mode(0o777);
     assert!(
         cached_ranges(&file("1")).is_none(),
         "nothing is taken from there"
     );
-    set(None).unwrap();
+    set(None, Readers::Nobody).unwrap();
+}
+
+fn mode(path: &PathBuf) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn what_is_kept_is_read_by_those_that_its_account_lets() {
+    let _turn = TURN.lock();
+    let modes = [
+        (Readers::Nobody, 0o700, 0o600),
+        (Readers::Group, 0o750, 0o640),
+        (Readers::All, 0o755, 0o644),
+    ];
+    for (readers, of_folders, of_segments) in modes {
+        let folder = folder("readers");
+        set(Some((&folder, 1 << 20)), readers).unwrap();
+        cached_ranges(&file("1"))
+            .unwrap()
+            .put(&(0..9), &bytes(&(0..9)));
+        let segment = &segments(&folder)[0];
+        let of_file = segment.parent().unwrap().to_owned();
+        assert_eq!([mode(&folder), mode(&of_file)], [of_folders; 2]);
+        assert_eq!(mode(segment), of_segments);
+        fs::remove_dir_all(folder).unwrap();
+    }
+    set(None, Readers::Nobody).unwrap();
+}
+
+/// A folder that another account has filled with a range of a file, and an empty one.
+fn filled(test: &str) -> [PathBuf; 2] {
+    let [theirs, own] = ["theirs", "own"].map(|which| folder(&format!("{test}-{which}")));
+    set(Some((&theirs, 1 << 20)), Readers::All).unwrap();
+    cached_ranges(&file("1"))
+        .unwrap()
+        .put(&(0..100), &bytes(&(0..100)));
+    set(None, Readers::Nobody).unwrap();
+    assert!(cached_ranges(&file("1")).is_none() && !keeps(&file("1")));
+    [theirs, own]
+}
+
+#[test]
+fn what_another_account_has_kept_is_read_beside_ones_own_and_never_written_to() {
+    let _turn = TURN.lock();
+    let [theirs, own] = filled("shared");
+    let before = segments(&theirs);
+    let written = || fs::metadata(&before[0]).unwrap().modified().unwrap();
+    fs::File::open(&before[0])
+        .unwrap()
+        .set_modified(std::time::UNIX_EPOCH)
+        .unwrap();
+    set_shared(Some((&theirs, &theirs.join("metadata")))).unwrap();
+    assert!(keeps(&file("1")) && !keeps(&file("2")), "another state");
+    let found = cached_ranges(&file("1")).unwrap();
+    assert_eq!(found.get(&(0..100)).unwrap(), bytes(&(0..100)));
+    found.put(&(200..300), &bytes(&(200..300)));
+    assert!(!found.has(&(200..300)), "nothing of its own is kept");
+
+    set(Some((&own, 1 << 20)), Readers::Nobody).unwrap();
+    let found = cached_ranges(&file("1")).unwrap();
+    for range in [0..100, 200..300] {
+        found.put(&range, &bytes(&range));
+    }
+    let kept = segments(&own)[0].metadata().unwrap().len();
+    assert_eq!(kept, 100 + 24, "what is there is not kept twice");
+    let found = cached_ranges(&file("1")).unwrap();
+    for range in [0..100, 200..300] {
+        assert_eq!(found.get(&range).unwrap(), bytes(&range));
+    }
+    assert_eq!(segments(&theirs), before);
+    assert_eq!(written(), std::time::UNIX_EPOCH);
+    set(None, Readers::Nobody).unwrap();
+    set_shared(None).unwrap();
+    assert!(cached_ranges(&file("1")).is_none());
+    for folder in [theirs, own] {
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+#[test]
+fn a_shared_folder_is_its_owners_alone() {
+    let _turn = TURN.lock();
+    let [theirs, _] = filled("poisoned");
+    let name = || set_shared(Some((&theirs, &theirs.join("metadata"))));
+    let allow = |bits| fs::set_permissions(&theirs, fs::Permissions::from_mode(bits)).unwrap();
+    let (others, root) = (4321, 0);
+    if treemill_source::own::user() == root {
+        std::os::unix::fs::chown(&theirs, Some(others), None).unwrap();
+    }
+    for bits in [0o777, 0o775, 0o1777] {
+        allow(bits);
+        let why = name().unwrap_err().to_string();
+        assert!(why.contains("others than root and its owner"), "{why}");
+        assert!(cached_ranges(&file("1")).is_none());
+    }
+    allow(0o755);
+    name().unwrap();
+    assert!(cached_ranges(&file("1")).unwrap().has(&(0..100)));
+    allow(0o777);
+    assert!(cached_ranges(&file("1")).is_none(), "from now on");
+    set_shared(None).unwrap();
+    fs::remove_dir_all(theirs).unwrap();
+    set_shared(Some((
+        &PathBuf::from("/none"),
+        &PathBuf::from("/none/metadata"),
+    )))
+    .unwrap();
+    let found = cached_ranges(&file("1")).unwrap();
+    assert!(!found.has(&(0..100)), "a node without it");
+    set_shared(None).unwrap();
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use treemill_source::cache::{described, set_descriptions};
+use treemill_source::cache::{Readers, described, describes, set_descriptions, set_shared};
 use treemill_source::{Identity, Memory, Request, Source};
 use treemill_testing::{FAR, Watched};
 
@@ -74,21 +74,21 @@ const OPENING: [Range<u64>; 3] = [
 fn it_keeps_the_contract_of_sources() {
     let _turn = TURN.lock();
     let folder = folder("contract");
-    set_descriptions(Some((&folder, 1 << 26)));
+    set_descriptions(Some((&folder, 1 << 26)), Readers::Nobody);
     let bytes: Vec<u8> = (0..SIZE).map(byte).collect();
     // The first one keeps what the second one finds.
     for _ in 0..2 {
         treemill_testing::contract::holds(|| open("1").1, &bytes);
     }
     assert!(folder.exists());
-    set_descriptions(None);
+    set_descriptions(None, Readers::Nobody);
 }
 
 #[test]
 fn what_one_has_read_others_need_not_ask_for() {
     let _turn = TURN.lock();
     let folder = folder("known");
-    set_descriptions(Some((&folder, 1 << 26)));
+    set_descriptions(Some((&folder, 1 << 26)), Readers::Nobody);
     let (watched, one) = open("1");
     assert!(!folder.exists(), "nothing is made before something is kept");
     read(one.as_ref(), &OPENING[..1]);
@@ -119,7 +119,7 @@ fn what_one_has_read_others_need_not_ask_for() {
     assert_eq!(watched.reads().len(), 2);
     assert_eq!(reads("1", &[0..1024, 1_500_000..1_500_100]), 0);
 
-    set_descriptions(None);
+    set_descriptions(None, Readers::Nobody);
     assert_eq!(reads("1", &OPENING), 3);
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
@@ -128,7 +128,7 @@ fn what_one_has_read_others_need_not_ask_for() {
 fn two_that_open_at_once_keep_what_both_have_read() {
     let _turn = TURN.lock();
     let folder = folder("two");
-    set_descriptions(Some((&folder, 1 << 26)));
+    set_descriptions(Some((&folder, 1 << 26)), Readers::Nobody);
     let ((_, one), (_, other)) = (open("1"), open("1"));
     read(one.as_ref(), &OPENING[..1]);
     read(other.as_ref(), &OPENING[1..]);
@@ -136,7 +136,7 @@ fn two_that_open_at_once_keep_what_both_have_read() {
     assert_eq!(segments(&folder).len(), 1);
     assert!(reads("1", &OPENING) <= 3, "the last one's segment is whole");
     assert_eq!(reads("1", &OPENING), 0);
-    set_descriptions(None);
+    set_descriptions(None, Readers::Nobody);
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
@@ -144,7 +144,7 @@ fn two_that_open_at_once_keep_what_both_have_read() {
 fn damage_is_as_if_nothing_was_kept_and_is_mended() {
     let _turn = TURN.lock();
     let folder = folder("damage");
-    set_descriptions(Some((&folder, 1 << 26)));
+    set_descriptions(Some((&folder, 1 << 26)), Readers::Nobody);
     reads("1", &OPENING);
     let path = &segments(&folder)[0];
     let whole = fs::read(path).unwrap();
@@ -157,7 +157,7 @@ fn damage_is_as_if_nothing_was_kept_and_is_mended() {
             assert_eq!(reads("1", &OPENING), 0, "{place}");
         }
     }
-    set_descriptions(None);
+    set_descriptions(None, Readers::Nobody);
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
@@ -165,11 +165,11 @@ fn damage_is_as_if_nothing_was_kept_and_is_mended() {
 fn a_folder_that_cannot_be_made_or_read_costs_nothing_but_the_reads() {
     let _turn = TURN.lock();
     for folder in ["/proc/none/metadata", "/dev/null"] {
-        set_descriptions(Some((Path::new(folder), 1 << 20)));
+        set_descriptions(Some((Path::new(folder), 1 << 20)), Readers::Nobody);
         assert_eq!(reads("1", &OPENING), 3);
         assert_eq!(reads("1", &OPENING), 3);
     }
-    set_descriptions(None);
+    set_descriptions(None, Readers::Nobody);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn the_limit_holds_over_many_small_files() {
     let _turn = TURN.lock();
     let folder = folder("limit");
     let limit = 1 << 20;
-    set_descriptions(Some((&folder, limit)));
+    set_descriptions(Some((&folder, limit)), Readers::Nobody);
     for state in 0..200 {
         reads(&state.to_string(), &[0..10_000]);
     }
@@ -188,9 +188,36 @@ fn the_limit_holds_over_many_small_files() {
     assert!(held() <= limit + limit / 16 + 20_000, "{}", held());
     assert_eq!(reads("0", &[0..10_000]), 0);
     // Another process, with a lower limit, whatever little it writes.
-    set_descriptions(Some((&folder, 100_000)));
+    set_descriptions(Some((&folder, 100_000)), Readers::Nobody);
     reads("new", &[0..1000]);
     assert!(held() <= 100_000, "{}", held());
-    set_descriptions(None);
+    set_descriptions(None, Readers::Nobody);
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn what_another_account_has_read_need_not_be_asked_for() {
+    let _turn = TURN.lock();
+    let [theirs, own] = ["theirs", "own"].map(folder);
+    set_descriptions(Some((&theirs, 1 << 26)), Readers::All);
+    read(open("1").1.as_ref(), &OPENING);
+    let modes = [&theirs, &segments(&theirs)[0]].map(|path| path.metadata().unwrap().permissions());
+    assert_eq!(modes.map(|mode| mode.mode() & 0o777), [0o755, 0o644]);
+    set_descriptions(None, Readers::Nobody);
+    set_shared(Some((theirs.parent().unwrap(), &theirs))).unwrap();
+    let identity = |state| Identity::of_remote("root://host//a.root", SIZE, state);
+    assert!(describes(&identity("1")) && !describes(&identity("2")));
+    assert_eq!(reads("1", &OPENING), 0);
+    assert!(reads("1", &[SIZE / 2..SIZE / 2 + 10]) > 0);
+    // What is asked for beside that is the user's own.
+    set_descriptions(Some((&own, 1 << 26)), Readers::Nobody);
+    assert_eq!(reads("1", &OPENING), 0);
+    assert!(!own.exists());
+    let beside = [OPENING[0].clone(), SIZE / 2..SIZE / 2 + 10];
+    assert!(reads("1", &beside) > 0);
+    assert_eq!(reads("1", &beside), 0);
+    assert_eq!((segments(&theirs).len(), segments(&own).len()), (1, 1));
+    set_shared(None).unwrap();
+    assert_eq!(reads("1", &beside), 0, "it knows all that this one knew");
+    set_descriptions(None, Readers::Nobody);
 }

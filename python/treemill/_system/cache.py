@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 
 from ..errors import QueryError, SourceError, local_path
@@ -25,6 +26,8 @@ _DISK_LIMIT = "TREEMILL_CACHE_DISK_LIMIT"
 _DISK = "10 GB"
 _METADATA_LIMIT = "TREEMILL_CACHE_METADATA_LIMIT"
 _METADATA = "256 MB"
+_READERS = "TREEMILL_CACHE_READERS"
+_SHARED = "TREEMILL_CACHE_SHARED"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {f"{prefix}i": 1 << 10 * power for power, prefix in enumerate("kmgt", 1)}
 _SIZE = re.compile(r"\s*([0-9.]+)\s*([kmgt]?i?)b?\s*", re.IGNORECASE)
@@ -42,7 +45,9 @@ class Cache:
     most 2 GiB. `cache.held` is the size of what is held, and `cache.clear()` frees it.
 
     `cache.directory = "~/.cache/treemill"` keeps bytes of files on servers on disk, too, up to
-    `cache.disk_limit`: later runs and other processes read them there.
+    `cache.disk_limit`: later runs and other processes read them there. `cache.shared` names a
+    folder that an account of the site has filled, and `cache.readers` is how that account lets
+    others read what it keeps.
 
     What opening files on servers reads (headers, keys, trees) is kept in memory, too, within the
     same limit. Of distant servers it is also kept on disk without being told, up to
@@ -96,6 +101,38 @@ class Cache:
         _set_disk(self.directory, size_of(size))
 
     @property
+    def readers(self) -> str | None:
+        """Who else may read what is kept in `directory` from now on: "group" (the folder's group,
+        if the folder has the bit that hands its group on), "all" users of the machine, or None:
+        nobody. At first the value of the environment variable TREEMILL_CACHE_READERS. Whoever can
+        read the folder has what is in it without asking a server. No one else ever writes there."""
+        return os.environ.get(_READERS) or None
+
+    @readers.setter
+    def readers(self, who: str | None) -> None:
+        before = os.environ.get(_READERS)
+        os.environ[_READERS] = _checked_readers(who) or ""
+        _use_changed({_READERS: before})
+
+    @property
+    def shared(self) -> str | None:
+        """The folder that another account keeps bytes of files on servers in (its `directory`),
+        and lets this user read; None: there is none. At first the value of the environment variable
+        TREEMILL_CACHE_SHARED. What is found there is not asked of servers, once they have opened
+        the file for this user. Nothing is written there. Only the folder's owner and root may be
+        able to write to it: you trust them to have kept the bytes that the servers gave. On a node
+        that does not have the folder nothing is found."""
+        return os.environ.get(_SHARED) or None
+
+    @shared.setter
+    def shared(self, folder: str | os.PathLike[str] | None) -> None:
+        if folder is not None and not isinstance(folder, (str, os.PathLike)):
+            raise QueryError(f"cache.shared is the path of a folder, or None, not {folder!r}")
+        path, before = local_path(folder or ""), os.environ.get(_SHARED)
+        os.environ[_SHARED] = os.path.abspath(os.path.expanduser(path)) if path else ""
+        _use_changed({_SHARED: before})
+
+    @property
     def metadata_limit(self) -> int:
         """The number of bytes that may be kept on disk of what opening files on distant servers
         reads, so that a file is opened in one round trip the next time: 256 MB, or the value of the
@@ -116,7 +153,7 @@ class Cache:
         when something is kept. If it cannot be made or written to, nothing is kept. None: the user
         has no home, and names no other folder."""
         if self.directory is not None:
-            return os.path.join(self.directory, "metadata")
+            return _metadata_in(self.directory)
         caches, home = os.environ.get("XDG_CACHE_HOME"), os.path.expanduser("~")
         if not caches and os.path.isdir(home):  # a home that is missing is not ours to make
             caches = os.path.join(home, ".cache")
@@ -189,11 +226,16 @@ def _said(variable: str, default: str = "") -> int:
 
 def _set_disk(folder: str | None, limit: int | None) -> None:
     """Notes the folder and its limit in the environment, where worker processes find them."""
-    global _is_disk_set
     before = {name: os.environ.get(name) for name in (_DIRECTORY, _DISK_LIMIT)}
     os.environ[_DIRECTORY] = folder or ""
     if limit is not None:
         os.environ[_DISK_LIMIT] = str(limit)
+    _use_changed(before)
+
+
+def _use_changed(before: Mapping[str, str | None]) -> None:
+    """Takes what the environment says now; if that cannot be, it says what it said `before`."""
+    global _is_disk_set
     try:
         _use_disk()
     except SourceError:
@@ -208,18 +250,42 @@ def _set_disk(folder: str | None, limit: int | None) -> None:
 def _use_disk() -> None:
     from treemill import _core  # heavy: core
 
-    folder = cache.directory
+    folder, shared = cache.directory, cache.shared
     try:
-        _core.set_disk_cache(folder, cache.disk_limit)
+        _core.set_disk_cache(folder, cache.disk_limit, _readers())
     except OSError as error:
         raise SourceError(f"cannot keep bytes in {folder}: {error}", file=folder) from error
+    try:
+        _core.set_shared_cache(None if shared is None else (shared, _metadata_in(shared)))
+    except OSError as error:
+        advice = f"name another folder as treemill.cache.shared, or unset {_SHARED}"
+        raise SourceError(f"cannot trust {shared}: {error}: {advice}", file=shared) from error
     _use_metadata()
 
 
 def _use_metadata() -> None:
     from treemill import _core  # heavy: core
 
-    _core.set_metadata_cache(cache.metadata_directory, cache.metadata_limit)
+    # In the user's own cache folder they are for nobody else.
+    readers = _readers() if cache.directory is not None else None
+    _core.set_metadata_cache(cache.metadata_directory, cache.metadata_limit, readers)
+
+
+def _metadata_in(folder: str) -> str:
+    return os.path.join(folder, "metadata")
+
+
+def _readers() -> str | None:
+    try:
+        return _checked_readers(cache.readers)
+    except QueryError as error:
+        raise QueryError(f"environment variable {_READERS}: {error}") from None
+
+
+def _checked_readers(who: object) -> str | None:
+    if who not in (None, "group", "all"):
+        raise QueryError(f'cache.readers is "group", "all" or None, not {who!r:.60}')
+    return None if who is None else str(who)
 
 
 def _set(limit: int) -> None:

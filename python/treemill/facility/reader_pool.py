@@ -194,8 +194,9 @@ def run(job: Job) -> ReaderReport:
     """Runs all readers of the job, and returns what they tell."""
     # Nothing may be remembered from one reading to the next, in memory or on disk.
     _core.set_cache_limit(0)
-    _core.set_disk_cache(None, 0)
-    _core.set_metadata_cache(None, 0)
+    _core.set_disk_cache(None, 0, None)
+    _core.set_metadata_cache(None, 0, None)
+    _core.set_shared_cache(None)
     if job.way == "streams":
         return _streams(job, range(job.readers), time.monotonic)
     return _processes(job)

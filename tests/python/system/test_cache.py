@@ -323,6 +323,25 @@ def test_a_directory_is_a_path(cache):
         cache.directory = 5
 
 
+def test_what_lies_on_the_node_is_named_by_a_path_and_readers_by_a_word(cache, monkeypatch):
+    names = ["TREEMILL_CACHE_SHARED", "TREEMILL_CACHE_READERS"]
+    for name in names:
+        monkeypatch.setenv(name, "")
+    assert (cache.shared, cache.readers) == (None, None)
+    cache.shared, cache.readers = "/none", "group"
+    assert [os.environ[name] for name in names] == ["/none", "group"]
+    with raises(tm.QueryError, said="the path of a folder, or None, not 5"):
+        cache.shared = 5
+    with pytest.raises(tm.QueryError, match=r"readers is .*, not 'cms'"):
+        cache.readers = "cms"
+    assert (cache.shared, cache.readers) == ("/none", "group")
+    cache.shared, cache.readers = None, None
+    assert (cache.shared, cache.readers) == (None, None)
+    monkeypatch.setenv("TREEMILL_CACHE_READERS", "cms")
+    with pytest.raises(tm.QueryError, match=r"variable TREEMILL_CACHE_READERS: .* not 'cms'"):
+        cache.directory = None
+
+
 def test_a_home_that_is_missing_is_not_made(cache, tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("TREEMILL_CACHE_DIRECTORY", raising=False)

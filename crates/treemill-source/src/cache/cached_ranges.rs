@@ -1,6 +1,7 @@
-//! What is kept of one file: an index in memory of the records of its segments. Threads share it; processes share the
-//! segments.
+//! What is kept of one file: an index in memory of the records of its segments, the user's own ones and those of another
+//! account. Threads share it; processes share the segments.
 
+use crate::cache::Places;
 use crate::cache::buffers::Buffer;
 use crate::cache::place::{Place, stem};
 use crate::cache::record::{HEAD, Head};
@@ -18,9 +19,8 @@ use std::time::SystemTime;
 
 /// The ranges of one state of one file that are kept on disk.
 pub struct CachedRanges {
-    place: Arc<Place>,
-    /// The folder of the file's segments.
-    folder: PathBuf,
+    /// Where more is kept, if it is, and the folder of the file's segments there.
+    own: Option<(Arc<Place>, PathBuf)>,
     state: Mutex<State>,
 }
 
@@ -40,6 +40,30 @@ enum Own {
     Segment(Arc<File>, u64),
     /// Writing has failed: nothing more is written.
     Refused,
+}
+
+impl State {
+    fn append(
+        &mut self,
+        place: &Place,
+        folder: &Path,
+        range: &Range<u64>,
+        bytes: &[u8],
+    ) -> io::Result<Record> {
+        let (segment, offset) = match &self.own {
+            Own::Segment(segment, length) if *length < SEGMENT_BYTES => {
+                (Arc::clone(segment), *length)
+            }
+            _ => (Arc::new(place.begin(folder, "data")?.1), 0),
+        };
+        let mut record = Vec::with_capacity(bytes.len().saturating_add(HEAD));
+        record.extend_from_slice(&Head::of(range.start, bytes).encode());
+        record.extend_from_slice(bytes);
+        (&*segment).write_all(&record)?;
+        let next = offset.saturating_add(record.len() as u64);
+        self.own = Own::Segment(Arc::clone(&segment), next);
+        Ok(Record { segment, offset })
+    }
 }
 
 /// Where a range lies.
@@ -69,21 +93,33 @@ fn segments(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether something may be kept of a file.
-pub(crate) fn is_there(place: &Place, identity: &Identity) -> bool {
-    segments(&place.folder.join(stem(identity))).is_ok_and(|paths| !paths.is_empty())
+pub(crate) fn is_there(places: &Places, identity: &Identity) -> bool {
+    let own = places.own.as_ref().map(|place| &place.folder);
+    let folders = own.into_iter().chain(&places.shared);
+    let mut of_file = folders.map(|folder| segments(&folder.join(stem(identity))));
+    of_file.any(|found| found.is_ok_and(|paths| !paths.is_empty()))
 }
 
 impl CachedRanges {
-    pub(crate) fn open(place: Arc<Place>, identity: &Identity) -> io::Result<Self> {
-        let folder = place.folder.join(stem(identity));
+    pub(crate) fn open(places: Places, identity: &Identity) -> io::Result<Self> {
+        let stem = stem(identity);
         let mut state = State::default();
-        for path in segments(&folder)? {
+        let shared = places.shared.map(|folder| segments(&folder.join(&stem)));
+        for path in shared.into_iter().flatten().flatten() {
+            // It may not be this user's to read.
+            let _ = File::open(path).and_then(|it| index(it, &mut state.records));
+        }
+        let own = places.own.map(|place| {
+            let folder = place.folder.join(&stem);
+            (place, folder)
+        });
+        let of_own = own.as_ref().map(|(_, folder)| segments(folder));
+        for path in of_own.transpose()?.into_iter().flatten() {
             // Another process may remove it at any moment.
-            let _ = index(&path, &mut state.records);
+            let _ = used(&path).and_then(|it| index(it, &mut state.records));
         }
         Ok(CachedRanges {
-            place,
-            folder,
+            own,
             state: Mutex::new(state),
         })
     }
@@ -109,40 +145,27 @@ impl CachedRanges {
     /// Keeps the bytes of a range. What goes wrong only means that they are not kept.
     pub fn put(&self, range: &Range<u64>, bytes: &[u8]) {
         let length = bytes.len() as u64;
-        if length == 0 || length > MOST_BYTES.min(self.place.limit / 4) || self.has(range) {
+        let Some((place, folder)) = &self.own else {
+            return;
+        };
+        if length == 0 || length > MOST_BYTES.min(place.limit / 4) || self.has(range) {
             return;
         }
-        if self.place.is_full() {
+        if place.is_full() {
             return;
         }
         let mut state = self.state();
         if matches!(state.own, Own::Refused) || range.end.checked_sub(range.start) != Some(length) {
             return;
         }
-        match self.append(&mut state, range, bytes) {
+        match state.append(place, folder, range, bytes) {
             Ok(record) => {
                 state.records.insert((range.start, range.end), record);
                 drop(state);
-                self.place.wrote(length);
+                place.wrote(length);
             }
             Err(_) => state.own = Own::Refused,
         }
-    }
-
-    fn append(&self, state: &mut State, range: &Range<u64>, bytes: &[u8]) -> io::Result<Record> {
-        let (segment, offset) = match &state.own {
-            Own::Segment(segment, length) if *length < SEGMENT_BYTES => {
-                (Arc::clone(segment), *length)
-            }
-            _ => (Arc::new(self.place.begin(&self.folder, "data")?.1), 0),
-        };
-        let mut record = Vec::with_capacity(bytes.len().saturating_add(HEAD));
-        record.extend_from_slice(&Head::of(range.start, bytes).encode());
-        record.extend_from_slice(bytes);
-        (&*segment).write_all(&record)?;
-        let next = offset.saturating_add(record.len() as u64);
-        state.own = Own::Segment(Arc::clone(&segment), next);
-        Ok(Record { segment, offset })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -153,16 +176,22 @@ impl CachedRanges {
 impl std::fmt::Debug for CachedRanges {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CachedRanges")
-            .field("folder", &self.folder)
+            .field("own", &self.own)
             .finish_non_exhaustive()
     }
 }
 
-/// Adds the records of a segment, and notes that it is used.
-fn index(path: &Path, records: &mut HashMap<(u64, u64), Record>) -> io::Result<()> {
-    let segment = Arc::new(OpenOptions::new().read(true).append(true).open(path)?);
+/// The user's own segment, of which is noted that it is used.
+fn used(path: &Path) -> io::Result<File> {
+    let segment = OpenOptions::new().read(true).append(true).open(path)?;
     segment.set_modified(SystemTime::now())?;
+    Ok(segment)
+}
+
+/// Adds the records of a segment.
+fn index(segment: File, records: &mut HashMap<(u64, u64), Record>) -> io::Result<()> {
     let length = segment.metadata()?.len();
+    let segment = Arc::new(segment);
     let mut offset = 0_u64;
     loop {
         let mut head = [0; HEAD];

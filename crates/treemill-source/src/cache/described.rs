@@ -1,8 +1,8 @@
 //! A distant source whose description is kept: what opening a known file reads comes from the disk. Knows no format: it
 //! takes what is read ([`Source::read`]) for the description, and what is asked for ahead ([`Source::submit`]) for data.
 
+use crate::cache::Places;
 use crate::cache::description::Description;
-use crate::cache::{DESCRIPTIONS, get};
 use crate::{Edges, Request, Source, SourceError, Ticket};
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ struct Described {
 /// ```
 #[must_use]
 pub fn described(source: Arc<dyn Source>, is_remembered: bool) -> (Arc<dyn Source>, Vec<Ticket>) {
-    let known = get(&DESCRIPTIONS).zip(source.identity());
-    let known = known.map(|(place, identity)| Description::open(place, &identity));
+    let known = Places::of_descriptions().zip(source.identity());
+    let known = known.map(|(places, identity)| Description::open(places, &identity));
     let is_known = is_remembered || known.as_ref().is_some_and(|it| !it.is_empty());
     let source = match is_known {
         true => Edges::later(source),

@@ -1,6 +1,7 @@
 //! What opening one file has read of it: one segment, which is read as a whole. A process that has read more puts a segment of
-//! its own in its place, with all that it knows. Threads share it.
+//! its own in its place, with all that it knows, also of what another account has kept. Threads share it.
 
+use crate::cache::Places;
 use crate::cache::place::{Place, stem};
 use crate::cache::record::{Head, records};
 use crate::cache::sweep;
@@ -10,15 +11,17 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// The ranges of one state of one file that opening it has read.
 pub struct Description {
-    place: Arc<Place>,
+    /// Where more is kept, if it is, and the file's segment there.
+    own: Option<(Arc<Place>, PathBuf)>,
+    /// The file's segment in the folder of another account.
+    shared: Option<PathBuf>,
     stem: String,
-    path: PathBuf,
     state: Mutex<State>,
 }
 
@@ -47,23 +50,69 @@ impl State {
         let lengths = self.records.values().map(|bytes| bytes.len() as u64);
         lengths.fold(0, u64::saturating_add)
     }
+
+    /// Appends what is new to this process's segment; if it has none, one with all that is known takes the place of
+    /// the one that is there.
+    fn write(
+        &mut self,
+        new: &[(u64, u64)],
+        place: &Place,
+        path: &Path,
+        stem: &str,
+    ) -> io::Result<u64> {
+        let encoded = |keys: &mut dyn Iterator<Item = &(u64, u64)>| {
+            let mut all = Vec::new();
+            for key in keys {
+                let bytes = self.records.get(key).map_or(&[][..], |bytes| bytes);
+                all.extend_from_slice(&Head::of(key.0, bytes).encode());
+                all.extend_from_slice(bytes);
+            }
+            all
+        };
+        if let Own::Segment(own) = &self.own {
+            let more = encoded(&mut new.iter());
+            let mut own: &File = own;
+            own.write_all(&more)?;
+            return Ok(more.len() as u64);
+        }
+        let all = encoded(&mut self.records.keys());
+        let (begun, mut own) = place.begin(&place.folder, stem)?;
+        let moved = own
+            .write_all(&all)
+            .and_then(|()| std::fs::rename(&begun, path));
+        if let Err(error) = moved {
+            let _ = std::fs::remove_file(&begun);
+            return Err(error);
+        }
+        self.own = Own::Segment(own);
+        Ok(all.len() as u64)
+    }
 }
 
 impl Description {
-    pub(crate) fn open(place: Arc<Place>, identity: &Identity) -> Self {
+    pub(crate) fn open(places: Places, identity: &Identity) -> Self {
         let stem = stem(identity);
-        let path = place.folder.join(format!("{stem}{}", sweep::ENDING));
+        let name = format!("{stem}{}", sweep::ENDING);
         Description {
-            place,
+            shared: places.shared.map(|folder| folder.join(&name)),
+            own: places.own.map(|place| {
+                let path = place.folder.join(&name);
+                (place, path)
+            }),
             stem,
-            path,
             state: Mutex::default(),
         }
     }
 
+    /// The file's segments.
+    fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let own = self.own.as_ref().map(|(_, path)| path);
+        self.shared.iter().chain(own)
+    }
+
     /// Whether there is a segment of the file.
     pub(crate) fn is_there(&self) -> bool {
-        self.path.exists()
+        self.paths().any(|path| path.exists())
     }
 
     /// Whether nothing is known of the file.
@@ -82,13 +131,16 @@ impl Description {
 
     /// Keeps the bytes of ranges. What goes wrong only means that they are not kept.
     pub(crate) fn put<'a>(&self, found: impl Iterator<Item = (&'a Range<u64>, &'a [u8])>) {
+        let Some((place, path)) = &self.own else {
+            return;
+        };
         let mut state = self.loaded();
         let mut held = state.bytes();
         let mut new = Vec::new();
         for (range, bytes) in found {
             let (key, length) = ((range.start, range.end), bytes.len() as u64);
             let is_whole = range.end.checked_sub(range.start) == Some(length);
-            let room = DESCRIPTION_BYTES.min(self.place.limit / 4);
+            let room = DESCRIPTION_BYTES.min(place.limit / 4);
             let fits = held.saturating_add(length) <= room;
             if length > 0 && is_whole && fits && !state.records.contains_key(&key) {
                 held = held.saturating_add(length);
@@ -96,13 +148,13 @@ impl Description {
                 new.push(key);
             }
         }
-        if new.is_empty() || matches!(state.own, Own::Refused) || self.place.is_full() {
+        if new.is_empty() || matches!(state.own, Own::Refused) || place.is_full() {
             return;
         }
-        match self.write(&mut state, &new) {
+        match state.write(&new, place, path, &self.stem) {
             Ok(written) => {
                 drop(state);
-                self.place.wrote(written);
+                place.wrote(written);
             }
             Err(_) => state.own = Own::Refused,
         }
@@ -118,37 +170,6 @@ impl Description {
         }
     }
 
-    /// Appends what is new to this process's segment; if it has none, one with all that is known takes the place of
-    /// the one that is there.
-    fn write(&self, state: &mut State, new: &[(u64, u64)]) -> io::Result<u64> {
-        let encoded = |keys: &mut dyn Iterator<Item = &(u64, u64)>| {
-            let mut all = Vec::new();
-            for key in keys {
-                let bytes = state.records.get(key).map_or(&[][..], |bytes| bytes);
-                all.extend_from_slice(&Head::of(key.0, bytes).encode());
-                all.extend_from_slice(bytes);
-            }
-            all
-        };
-        if let Own::Segment(own) = &state.own {
-            let more = encoded(&mut new.iter());
-            let mut own: &File = own;
-            own.write_all(&more)?;
-            return Ok(more.len() as u64);
-        }
-        let all = encoded(&mut state.records.keys());
-        let (path, mut own) = self.place.begin(&self.place.folder, &self.stem)?;
-        let moved = own
-            .write_all(&all)
-            .and_then(|()| std::fs::rename(&path, &self.path));
-        if let Err(error) = moved {
-            let _ = std::fs::remove_file(&path);
-            return Err(error);
-        }
-        state.own = Own::Segment(own);
-        Ok(all.len() as u64)
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,7 +178,7 @@ impl Description {
         let mut state = self.state();
         if !state.is_loaded {
             state.is_loaded = true;
-            if let Ok(bytes) = self.content() {
+            for bytes in self.paths().filter_map(|path| content(path).ok()) {
                 let found = records(&bytes);
                 state
                     .records
@@ -166,23 +187,23 @@ impl Description {
         }
         state
     }
+}
 
-    /// The segment's bytes. Notes that it is used.
-    fn content(&self) -> io::Result<Bytes> {
-        let mut file = File::open(&self.path)?;
-        let metadata = file.metadata()?;
-        // Records have heads, too: what is much longer than a description is none.
-        if metadata.len() > DESCRIPTION_BYTES.saturating_mul(2) {
-            return Ok(Bytes::new());
-        }
-        let now = SystemTime::now();
-        let used = metadata.modified()?;
-        if now.duration_since(used).is_ok_and(|since| since > NOTED) {
-            let _ = file.set_modified(now); // whose folder cannot be written to, is read
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-        let most = DESCRIPTION_BYTES.saturating_mul(2);
-        (&mut file).take(most).read_to_end(&mut bytes)?;
-        Ok(Bytes::from(bytes))
+/// The segment's bytes. Notes that it is used.
+fn content(path: &Path) -> io::Result<Bytes> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    // Records have heads, too: what is much longer than a description is none.
+    if metadata.len() > DESCRIPTION_BYTES.saturating_mul(2) {
+        return Ok(Bytes::new());
     }
+    let now = SystemTime::now();
+    let used = metadata.modified()?;
+    if now.duration_since(used).is_ok_and(|since| since > NOTED) {
+        let _ = file.set_modified(now); // another account's, or one that cannot be written to, is read
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    let most = DESCRIPTION_BYTES.saturating_mul(2);
+    (&mut file).take(most).read_to_end(&mut bytes)?;
+    Ok(Bytes::from(bytes))
 }

@@ -6,17 +6,45 @@ use crate::limits::{FULL, IN_USE, SWEEPS};
 use crate::own::NotOwn;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime};
+
+/// Which other users may read what is kept. Whoever can read a folder has all that is in it without asking a server, so that
+/// must be those who may read all that its account may. Nobody else ever writes there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Readers {
+    /// None.
+    #[default]
+    Nobody,
+    /// Those of the group of what is made in the folder: its own one, if it has the bit for that (`chmod g+s`).
+    Group,
+    /// All users of the machine.
+    All,
+}
+
+impl Readers {
+    /// The bits of a mode that let them read files and look into folders.
+    const fn bits(self) -> u32 {
+        match self {
+            Readers::Nobody => 0,
+            Readers::Group => 0o050,
+            Readers::All => 0o055,
+        }
+    }
+}
+
+/// The bits of a mode that concern folders only.
+const ENTER: u32 = 0o111;
 
 /// The folder and its limit. Shared by all files of the process.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     pub(crate) limit: u64,
+    readers: Readers,
     /// Bytes that this process may write before it looks at what the folder holds.
     unseen: AtomicU64,
     /// Segments that this process has begun here.
@@ -30,10 +58,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn new(folder: &Path, limit: u64) -> Self {
+    pub(crate) fn new(folder: &Path, limit: u64, readers: Readers) -> Self {
         Place {
             folder: folder.to_owned(),
             limit,
+            readers,
             unseen: AtomicU64::new(0),
             begun: AtomicU64::new(0),
             since: SystemTime::now(),
@@ -53,10 +82,17 @@ impl Place {
         options.read(true).append(true).create_new(true).mode(0o600);
         let path = folder.join(name);
         let file = options.open(&path).or_else(|_| {
-            make_folder(folder)?; // it was not there, or another process has removed it
+            make_folder(folder, self.readers)?; // it was not there, or another process has removed it
             options.open(&path)
         })?;
-        let made = file.metadata()?.modified()?;
+        let found = file.metadata()?;
+        let mut mode = found.permissions();
+        if self.readers != Readers::Nobody {
+            // Whatever the process's mask says.
+            mode.set_mode(mode.mode() | self.readers.bits() & !ENTER);
+            file.set_permissions(mode)?;
+        }
+        let made = found.modified()?;
         self.first.get_or_init(|| made);
         Ok((path, file))
     }
@@ -95,9 +131,19 @@ impl Place {
     }
 }
 
-/// Makes a folder that only its owner may use, unless it is there.
-pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+/// Makes a folder that only its owner and `readers` may use, unless it is there.
+pub(crate) fn make_folder(folder: &Path, readers: Readers) -> io::Result<()> {
+    let is_new = readers != Readers::Nobody && !folder.exists();
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    if is_new {
+        let mut mode = std::fs::metadata(folder)?.permissions();
+        mode.set_mode(mode.mode() | readers.bits());
+        std::fs::set_permissions(folder, mode)?;
+    }
+    Ok(())
 }
 
 /// Whether nobody else may write to a folder: what others have put there would be taken for a file's bytes. One that is not
@@ -106,6 +152,11 @@ pub(crate) fn check_own(folder: &Path) -> Result<(), NotOwn> {
     std::fs::metadata(folder).map_or(Ok(()), |it| {
         crate::own::check(folder, &it, crate::own::user())
     })
+}
+
+/// Whether nobody but the owner of a folder, and root, may write to it. One that is not there holds nothing that could be taken.
+pub(crate) fn check_of_owner(folder: &Path) -> Result<(), NotOwn> {
+    std::fs::metadata(folder).map_or(Ok(()), |it| crate::own::check(folder, &it, it.uid()))
 }
 
 /// The name of a file's folder of data, and of its description but for the ending.
@@ -128,7 +179,7 @@ mod tests {
     #[test]
     fn what_this_process_has_written_stays_though_the_file_system_has_another_clock() {
         let folder = std::env::temp_dir().join(format!("treemill-place-{}", std::process::id()));
-        let mut place = Place::new(&folder, 100);
+        let mut place = Place::new(&folder, 100, Readers::Nobody);
         place.since += Duration::from_secs(1);
         let paths: Vec<PathBuf> = (0..2)
             .map(|_| {
