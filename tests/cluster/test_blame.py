@@ -129,7 +129,7 @@ def test_a_query_that_takes_more_memory_than_it_may_ends_with_the_entries(
         fine = [session.submit(slow(seen, 1e-3), events, memory="200 MB") for _ in range(others)]
         until(lambda: not fine or list(seen.iterdir()), "the other one at work")
         bad = session.submit(greedy(seen, 400), events, memory="300 MB", chunksize=5000)
-        with raises(tm.WorkerError, said="may take 300 MB") as caught:
+        with raises(tm.WorkerError, about="query 'greedy'", said="may take 300 MB") as caught:
             bad.result(120)
         assert caught.value.file in events.files
         assert caught.value.entries is not None
@@ -175,7 +175,8 @@ def test_the_greedy_one_of_several_in_a_process_is_found_and_no_other(
         ]
         until(lambda: list(seen.iterdir()), "the others at work")
         bad = session.submit(brief(400), events, memory="300 MB", chunksize=500)
-        with raises(tm.WorkerError, about="events_", said="may take 300 MB") as caught:
+        about = ("events_", "query 'brief'")
+        with raises(tm.WorkerError, about=about, said="may take 300 MB") as caught:
             bad.result(200)
         assert caught.value.file in events.files
         assert not any(each.done for each in fine), "it was not found because it was left alone"

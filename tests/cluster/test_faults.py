@@ -137,7 +137,9 @@ def test_no_worker_is_left(processes, events, tmp_path, turn):
         session._pool._client.wait_for_workers(1, timeout=60)
         query = started(session, events, tmp_path, workers=1)
         os.kill(at_work(tmp_path / "seen").pop(), signal.SIGKILL)
-        with raises(tm.WorkerError, said="no worker has been there for 4 seconds"):
+        with raises(
+            tm.WorkerError, about=query.title, said="no worker has been there for 4 seconds"
+        ):
             query.result(60)
 
 

@@ -251,7 +251,7 @@ class Account:
                     file=path,
                     entries=span,
                 )
-        return WorkerError(str(error))
+        return WorkerError(f"query {self.title!r} was given up: {error}")
 
     def place(self, number: int) -> tuple[str, int]:
         """The name of the pass's file with this number, and the entry that the pass counts as 0."""

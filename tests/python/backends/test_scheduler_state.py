@@ -55,6 +55,7 @@ from treemill.scheduling import (
 )
 from treemill.scheduling import Refused as RefusedEvent
 
+from tests.raising import names
 from tests.random_search import share
 
 FILES = (130, 1, 77)
@@ -645,13 +646,16 @@ def test_a_query_that_no_process_can_load_is_given_up_and_one_that_waits_for_a_t
     now = [0.0]
     scheduler_state = SchedulerState(lambda: now[0], Rules(queries=1))
     process = OneThread(scheduler_state)
-    scheduler_state.begin("hangs", replaced(of_user("ana"), silence=1000.0, wait=5.0))
+    hangs = replaced(of_user("ana"), silence=1000.0, wait=5.0, title="mass of two muons")
+    scheduler_state.begin("hangs", hangs)
     scheduler_state.begin("waits", replaced(of_user("bob"), silence=1000.0, wait=5.0))
     process.say()
     for _ in range(9):
         now[0] += 1.0
         scheduler_state.tick()
-    assert isinstance(scheduler_state.status("hangs").ended.error, WorkerError)
+    error = scheduler_state.status("hangs").ended.error
+    assert isinstance(error, WorkerError)
+    assert names(error, "query 'mass of two muons'")
     assert scheduler_state.status("waits").ended is None
 
 

@@ -117,7 +117,7 @@ def free_threads(
     return max(threads, 0)
 
 
-VERSION = 13
+VERSION = 14
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
@@ -264,6 +264,8 @@ class Begin:
     inputs: str | None
     packages: tuple[str, ...]
     workers: tuple[int, ...]
+    title: str
+    """The query in a few words, for errors."""
     memory: int | None = None
     """The most bytes that the pass may take in the process."""
     blobs: Mapping[str, bytes] = field(default_factory=dict)

@@ -77,15 +77,17 @@ _IN_A_ROW = 5
 """Processes that may be lost before one of their workers has done a packet."""
 
 
-def _given_up(address: str, reason: str, in_hand: Sequence[Span]) -> Exception:
-    """The error if so many are lost, and the last one had this in hand."""
+def _given_up(title: str, address: str, reason: str, in_hand: Sequence[Span]) -> Exception:
+    """The error of a query if so many are lost, and the last one had this in hand."""
     at_work = [span for span in in_hand if span != LOADING]
     if at_work:
         gone = WorkerGone(reason)
         gone.span = at_work[0]
         return gone
     words = f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything of it"
-    return WorkerError(f"given up: {words}: {reason}. {WHY_LOST}", worker=address)
+    return WorkerError(
+        f"query {title!r} was given up: {words}: {reason}. {WHY_LOST}", worker=address
+    )
 
 
 class LostWorkers:
@@ -314,7 +316,8 @@ class PassScheduler:
             process.is_told = True
             request = self.request
             about = (request.task, request.inputs, request.packages, process.numbers)
-            self._send_message(process.address, Begin(self.name, *about, request.memory))
+            begin = Begin(self.name, *about, request.title, request.memory)
+            self._send_message(process.address, begin)
 
     def leave(self, address: str) -> Messages:
         """A process will go: its workers commit what they have done, what its merger has becomes
@@ -415,7 +418,8 @@ class PassScheduler:
             self._replace(process, process.merger)
         too_many = self._lost_workers.process_lost(fault)
         if too_many and not self._packetizer.is_ending:  # else it has its reason
-            self._carry_out(self._coordinator.fail(_given_up(address, reason, in_hand)))
+            error = _given_up(self.request.title, address, reason, in_hand)
+            self._carry_out(self._coordinator.fail(error))
         self._report_lost_workers()
 
     def _replace(self, lost: Participant, merger: int) -> None:
@@ -606,7 +610,8 @@ class PassScheduler:
             lost = self._lost_workers.reason
             last = f"; the last one was lost during this query: {lost}" if lost else ""
             todo = "start workers, or give connect() a longer wait="
-            return self.fail(WorkerError(f"given up: {words}{last}; {todo}"))
+            given_up = f"query {request.title!r} was given up"
+            return self.fail(WorkerError(f"{given_up}: {words}{last}; {todo}"))
         if self._deadline is not None and now > self._deadline[0]:
             reason = self._deadline[1]
             self._deadline = None

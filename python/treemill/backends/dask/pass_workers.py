@@ -528,9 +528,9 @@ class PassWorkers:
         entries = f" for these entries{at_once}" if in_hand else ", or what it has merged took it,"
         said = (
             f"took {said_bytes(over.taken)}{entries} on {self._where}, "
-            f"and the query may take {said_bytes(self.memory or 0)} in each process. Smaller "
-            "chunks (chunksize=) need less, and so do fewer bins; memory= of run() is the limit, "
-            "up to the cluster's own"
+            f"and query {self._begin.title!r} may take {said_bytes(self.memory or 0)} in each "
+            "process: it was given up. Smaller chunks (chunksize=) need less, and so do fewer "
+            "bins; memory= of run() is the limit, up to the cluster's own"
         )
         if in_hand:  # the one that was begun last has taken the last bytes
             worker, packet = in_hand[-1]
