@@ -247,7 +247,6 @@ class Query:
         control: Control,
         constants: Sequence[Sequence[tuple[str, bool | int | float | str]]] = ...,
         beside: Beside | None = None,
-        pieces: Sequence[Sequence[Sequence[tuple[str, str, int, int, int]]]] = ...,
         *,
         apart: bool = False,
     ) -> tuple[
@@ -255,7 +254,6 @@ class Query:
         list[int],
         int,
         list[list[tuple[int, list[tuple[int, list[Column]]]]]],
-        list[list[tuple[_State, str | None]]],
         str,
     ]: ...
 
@@ -266,7 +264,14 @@ class Beside:
     def __new__(
         cls,
         defaults: Sequence[tuple[str, Column | None, bool, str | None]],
-        friends: Sequence[Sequence[tuple[str, str, Column, bool, str | None, bool]]],
+        friends: Sequence[
+            tuple[
+                Sequence[tuple[str, str, Column, bool, str | None, bool]],
+                NearFiles,
+                Sequence[int],
+                Sequence[int],
+            ]
+        ],
     ) -> Self: ...
 
 @final

@@ -3,6 +3,7 @@
 
 use crate::error::Cause;
 use crate::limits::DEFAULT_ITEMS;
+use crate::near_files::NearFiles;
 use crate::provided::{COUNTER, Constant, Foreign, Provider};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -26,6 +27,18 @@ pub struct Beside {
     pub defaults: Vec<DefaultColumn>,
     /// The columns of each friend.
     pub friends: Vec<Vec<FriendColumn>>,
+    /// Where the entries of each friend are.
+    pub joined: Vec<Joined>,
+}
+
+/// The files of a friend, whose entries follow one another as those of the files that it is joined to.
+#[derive(Debug)]
+pub struct Joined {
+    files: NearFiles,
+    /// The first entries of the files that it is joined to, and the end of the last one.
+    ours: Vec<u64>,
+    /// The same of its own.
+    theirs: Vec<u64>,
 }
 
 /// A column that files may lack.
@@ -57,16 +70,14 @@ pub struct FriendColumn {
 }
 
 /// A part of a friend's file that belongs to entries of a file, one after another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
-    /// The address of the friend's file.
-    pub path: String,
-    /// The table in it.
-    pub table: String,
-    /// The first entry of that table.
-    pub first: u64,
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The number of the friend's file.
+    pub(crate) number: usize,
+    /// The first entry there.
+    pub(crate) first: u64,
     /// The entries of the file that it is joined to.
-    pub entries: Range<u64>,
+    pub(crate) entries: Range<u64>,
 }
 
 /// A piece whose table is open.
@@ -95,6 +106,58 @@ impl FriendColumn {
             column: column.to_owned(),
             is_bare,
         }
+    }
+}
+
+impl Joined {
+    /// `files`: those of the friend, as a pass sees them. `ours`, `theirs`: the first entries of the files that it is joined to and of
+    /// its own, and the end of the last ones.
+    #[must_use]
+    pub fn new(files: NearFiles, ours: Vec<u64>, theirs: Vec<u64>) -> Self {
+        Self {
+            files,
+            ours,
+            theirs,
+        }
+    }
+
+    /// The friend's files.
+    pub(crate) fn files(&self) -> &NearFiles {
+        &self.files
+    }
+
+    /// What is joined to these entries of a file that has so many; `None` if it had another number of them, or if the friend has not
+    /// so many.
+    pub(crate) fn pieces(
+        &self,
+        number: usize,
+        span: &Range<u64>,
+        entries: u64,
+    ) -> Option<Vec<Piece>> {
+        let begin = *self.ours.get(number)?;
+        let end = *self.ours.get(number.checked_add(1)?)?;
+        if end.checked_sub(begin)? != entries {
+            return None;
+        }
+        let mut at = begin.checked_add(span.start)?;
+        let stop = begin.checked_add(span.end)?.min(end);
+        let after = self.theirs.partition_point(|&first| first <= at);
+        let mut number = after.checked_sub(1)?;
+        let mut pieces = Vec::with_capacity(1);
+        while at < stop {
+            let first = *self.theirs.get(number)?;
+            let last = stop.min(*self.theirs.get(number.checked_add(1)?)?);
+            if last > at {
+                pieces.push(Piece {
+                    number,
+                    first: at.checked_sub(first)?,
+                    entries: at.checked_sub(begin)?..last.checked_sub(begin)?,
+                });
+                at = last;
+            }
+            number = number.checked_add(1)?;
+        }
+        Some(pieces)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Small files, or small parts of them, one after another, in one call: what opening, binding and one packet cost each is
 //! then all that they cost. What is unusual about a file is the caller's: the files before it are done, and it is left alone.
 
-use crate::beside::{Beside, OpenPiece, Piece};
+use crate::beside::{Beside, OpenPiece};
 use crate::near_files::{Files, Is, Looked, NearFiles, Place, plain};
 use crate::{Bound, Catalog, Constant, Control, EngineError, Specification};
 use std::ops::Range;
@@ -21,8 +21,6 @@ pub struct Part<'p> {
     pub stop: Option<u64>,
     /// What all its entries have in columns that the table has not.
     pub constants: &'p [(String, Constant)],
-    /// What is joined to its entries, of each friend.
-    pub friends: &'p [Vec<Piece>],
 }
 
 /// Rows of bookings, by their numbers, that were selected from one entry on.
@@ -55,8 +53,6 @@ pub struct Done {
     pub reached: u64,
     /// The rows of bookings that want some, in order.
     pub rows: Vec<Rows>,
-    /// What the files of the part's pieces were, friend by friend.
-    pub friends: Vec<Is>,
 }
 
 /// Why a call has ended.
@@ -87,7 +83,7 @@ pub struct Run {
 /// Runs a query over files, one after another, and adds them up.
 /// Files that need more than the query, their own tables and what is `beside` these are refused: distant ones, those that
 /// record friends or aliases, those whose tables have columns of their constants' names, and those that may still be written to.
-/// What is found of the others is noted in `near`.
+/// What is found of the others is noted in `near`, and what the files of friends were in theirs.
 pub fn run_files<'p>(
     specification: &Specification,
     (files, near): (&dyn Files, &NearFiles),
@@ -142,16 +138,21 @@ pub fn run_files<'p>(
                 break;
             }
         };
-        let pieces = part.friends.iter().flatten().zip(&prepared.friends);
-        let mut looked = pieces.map(|(piece, is)| (piece.path.as_str(), is));
-        let own = (path, &is);
-        let has_changed = |&(path, is): &(&str, &Is)| files.identity(path) != Some(is.identity);
-        if let Some((path, _)) = [own].into_iter().chain(&mut looked).find(has_changed) {
+        let friends = || prepared.friends.iter();
+        let paths = [(path, is)].into_iter();
+        let mut looked = paths.chain(friends().map(|friend| (friend.path, friend.is)));
+        let has_changed = |&(path, is): &(&str, Is)| files.identity(path) != Some(is.identity);
+        if let Some((path, _)) = looked.find(has_changed) {
             let what = format!("{path} was written to while it was read");
             ended = Ended::Failed(EngineError::Misfit(what));
             break;
         }
-        if !near.found(part.number, is, &table, false) {
+        let is_other = |friend: &&Friend<'_>| !friend.files.opened(friend.number, friend.is);
+        let other = match near.found(part.number, is, &table, false) {
+            true => friends().find(is_other).map(|friend| friend.path),
+            false => Some(path),
+        };
+        if let Some(path) = other {
             let what = format!("{path} was written to since the pass has seen it");
             ended = Ended::Failed(EngineError::Misfit(what));
             break;
@@ -160,7 +161,6 @@ pub fn run_files<'p>(
             entries: prepared.entries,
             reached: reached.saturating_sub(part.first),
             rows,
-            friends: prepared.friends,
         });
         if partial.is_full() {
             ended = Ended::Full;
@@ -181,18 +181,26 @@ struct Prepared<'n> {
     table: Table,
     entries: u64,
     is: Is,
-    friends: Vec<Is>,
+    friends: Vec<Friend<'n>>,
 }
 
-/// The file of a piece that was opened last, by its address and the table's name.
-type Last = Option<(String, String, Table, Is)>;
+/// A file of a friend that entries of a part come from.
+struct Friend<'n> {
+    files: &'n NearFiles,
+    number: usize,
+    path: &'n str,
+    is: Is,
+}
+
+/// The file of a piece that was opened last, by the friend and the file's number.
+type Last = Option<(usize, usize, Table, Is)>;
 
 /// The query bound to the file of a part; `None` if the part is the caller's.
 fn prepared<'n>(
     specification: &Specification,
     files: &dyn Files,
     (part, place): (Part<'_>, &'n Place),
-    beside: &Beside,
+    beside: &'n Beside,
     turn: Turn,
     last: &mut Last,
 ) -> Option<Prepared<'n>> {
@@ -203,16 +211,24 @@ fn prepared<'n>(
         return None;
     }
     let mut friends = Vec::new();
-    let mut pieces = Vec::with_capacity(part.friends.len());
-    for friend in part.friends {
-        let mut open = Vec::with_capacity(friend.len());
-        for piece in friend {
-            let (table, is) = opened(files, piece, last)?;
-            friends.push(is);
+    let mut pieces = Vec::with_capacity(beside.joined.len());
+    let span = part.first..part.first.max(stop);
+    for (index, joined) in beside.joined.iter().enumerate() {
+        let mut open = Vec::with_capacity(1);
+        for piece in joined.pieces(part.number, &span, table.entries())? {
+            let (number, near) = (piece.number, joined.files());
+            let place = near.place(number)?;
+            let (table, is) = opened(files, place, (index, number), last)?;
+            friends.push(Friend {
+                files: near,
+                number,
+                path: &place.path,
+                is,
+            });
             open.push(OpenPiece {
                 table,
                 first: piece.first,
-                entries: piece.entries.clone(),
+                entries: piece.entries,
             });
         }
         pieces.push(open.into());
@@ -237,16 +253,20 @@ fn prepared<'n>(
     })
 }
 
-/// The table of a piece. Those of files that follow one another often lie in one.
-fn opened(files: &dyn Files, piece: &Piece, last: &mut Last) -> Option<(Table, Is)> {
-    if let Some((path, name, table, is)) = last
-        && *path == piece.path
-        && *name == piece.table
+/// The table of a piece, of which `at` says the friend and the file. Those of files that follow one another often lie in one.
+fn opened(
+    files: &dyn Files,
+    place: &Place,
+    at: (usize, usize),
+    last: &mut Last,
+) -> Option<(Table, Is)> {
+    if let Some((friend, number, table, is)) = last
+        && (*friend, *number) == at
     {
         return Some((table.clone(), *is));
     }
-    let Looked { table, is } = plain(files, &piece.path, &piece.table).ok()??;
-    *last = Some((piece.path.clone(), piece.table.clone(), table.clone(), is));
+    let Looked { table, is } = plain(files, &place.path, &place.table).ok()??;
+    *last = Some((at.0, at.1, table.clone(), is));
     Some((table, is))
 }
 

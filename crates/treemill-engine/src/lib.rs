@@ -34,7 +34,7 @@ mod tree_columns;
 #[allow(clippy::restriction)]
 mod tables;
 
-pub use beside::{Beside, DefaultColumn, DefaultValue, FriendColumn, Piece};
+pub use beside::{Beside, DefaultColumn, DefaultValue, FriendColumn, Joined};
 pub use bound::Bound;
 pub use catalog::Catalog;
 pub use control::Control;

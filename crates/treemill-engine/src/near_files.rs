@@ -77,13 +77,13 @@ pub struct Seen {
     pub uuid: Option<[u8; 16]>,
 }
 
-/// Files by their numbers.
-#[derive(Debug)]
+/// Files by their numbers. Copies are the same files, of which the same is known and seen.
+#[derive(Debug, Clone)]
 pub struct NearFiles {
     places: Arc<[Option<Place>]>,
     found: Arc<Mutex<HashMap<usize, Found>>>,
     /// Nothing outside of passes: then files may change.
-    seen: Option<Mutex<HashMap<usize, Seen>>>,
+    seen: Option<Arc<Mutex<HashMap<usize, Seen>>>>,
 }
 
 impl NearFiles {
@@ -103,7 +103,7 @@ impl NearFiles {
         Self {
             places: Arc::clone(&self.places),
             found: Arc::clone(&self.found),
-            seen: Some(Mutex::default()),
+            seen: Some(Arc::default()),
         }
     }
 

@@ -1,12 +1,13 @@
 //! What small files have beside their own columns, as Python says it.
 
 use crate::arrow::Column;
+use crate::near_files::NearFiles;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use treemill_engine::{DefaultColumn, DefaultValue, FriendColumn, Piece};
+use treemill_engine::{DefaultColumn, DefaultValue, FriendColumn, Joined};
 
 /// What all files of a run have beside their own columns.
 #[pyclass(frozen)]
@@ -30,23 +31,32 @@ type OfFriend<'py> = (
     bool,
 );
 
-/// A part of a friend's file: path, table, its first entry there, and the entries that it is joined to.
-pub type PieceOfFriend = (String, String, u64, u64, u64);
+/// A friend: its columns, its files, and the first entries of the files that it is joined to and of its own, with the end of the
+/// last ones.
+type Friend<'py> = (
+    Vec<OfFriend<'py>>,
+    PyRef<'py, NearFiles>,
+    Vec<u64>,
+    Vec<u64>,
+);
 
 #[pymethods]
 impl Beside {
     #[new]
-    fn new(defaults: Vec<Default<'_>>, friends: Vec<Vec<OfFriend<'_>>>) -> PyResult<Self> {
+    fn new(defaults: Vec<Default<'_>>, friends: Vec<Friend<'_>>) -> PyResult<Self> {
         let defaults = defaults.into_iter().map(default);
-        let friends = friends
-            .into_iter()
-            .map(|friend| friend.into_iter().map(of_friend));
-        Ok(Self {
-            inner: treemill_engine::Beside {
-                defaults: defaults.collect::<PyResult<_>>()?,
-                friends: friends.map(Iterator::collect).collect(),
-            },
-        })
+        let mut inner = treemill_engine::Beside {
+            defaults: defaults.collect::<PyResult<_>>()?,
+            ..treemill_engine::Beside::default()
+        };
+        for (columns, files, ours, theirs) in friends {
+            inner
+                .friends
+                .push(columns.into_iter().map(of_friend).collect());
+            let files = files.inner().clone();
+            inner.joined.push(Joined::new(files, ours, theirs));
+        }
+        Ok(Self { inner })
     }
 }
 
@@ -96,18 +106,4 @@ fn of_friend((name, column, empty, is_nullable, counter, is_bare): OfFriend<'_>)
         counter,
         is_bare,
     )
-}
-
-/// The pieces of each friend, for the engine.
-pub fn pieces_of(friends: Vec<Vec<PieceOfFriend>>) -> Vec<Vec<Piece>> {
-    let piece = |(path, table, first, start, stop): PieceOfFriend| Piece {
-        path,
-        table,
-        first,
-        entries: start..stop,
-    };
-    let friends = friends.into_iter();
-    friends
-        .map(|pieces| pieces.into_iter().map(piece).collect())
-        .collect()
 }

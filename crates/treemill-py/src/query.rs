@@ -1,6 +1,6 @@
 //! Queries: bound to trees, run over packets of them, detached from the GIL.
 
-use crate::beside::{Beside, PieceOfFriend, pieces_of};
+use crate::beside::Beside;
 use crate::control::Control;
 use crate::errors::{engine_error, query_error};
 use crate::file::Tree;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::iter::repeat;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_engine::{Part, Piece, Provider, Specification, Sum, Turn};
+use treemill_engine::{Part, Provider, Specification, Sum, Turn};
 
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
@@ -68,15 +68,14 @@ impl Query {
     /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one; `apart`: to
     /// a new one for each. Each is its number among `near`, the first entry and the entry before which it ends, which is the last one if there is none.
     /// `constants`: by the files' places, what all entries of each have in columns that are not its own; nothing if there are
-    /// none. `beside`, `pieces`: what files lack or have friends for, and by the files' places what is joined to each, friend by
-    /// friend. No file is begun after `seconds`, and none with more than `most` entries. Gives the partials, what was done (see
+    /// none. `beside`: what files lack or have friends for. No file is begun after `seconds`, and none with more than `most` entries. Gives the partials, what was done (see
     /// `FilesRun`), and why it has ended: "", or that the partial is `"full"`, the next file is `"refused"`, or it has `"failed"`,
     /// after which the partial must be thrown away.
-    #[pyo3(signature = (near, spans, most, seconds, partial, control, constants=Vec::new(), beside=None, pieces=Vec::new(), *, apart=false))]
+    #[pyo3(signature = (near, spans, most, seconds, partial, control, constants=Vec::new(), beside=None, *, apart=false))]
     #[expect(clippy::too_many_arguments)]
-    fn run_files<'py>(
+    fn run_files(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         near: &NearFiles,
         spans: Vec<(usize, u64, Option<u64>)>,
         most: u64,
@@ -85,15 +84,13 @@ impl Query {
         control: &Control,
         constants: Vec<Vec<(String, Value)>>,
         beside: Option<&Beside>,
-        pieces: Vec<Vec<Vec<PieceOfFriend>>>,
         apart: bool,
-    ) -> PyResult<FilesRun<'py>> {
+    ) -> PyResult<FilesRun> {
         let owned = |(name, value): (String, Value)| (name, value.constant());
         let constants: Vec<Vec<_>> = constants
             .into_iter()
             .map(|file| file.into_iter().map(owned).collect())
             .collect();
-        let pieces: Vec<Vec<Vec<Piece>>> = pieces.into_iter().map(pieces_of).collect();
         let nothing = Beside::default();
         let beside = beside.unwrap_or(&nothing).inner();
         let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -108,17 +105,12 @@ impl Query {
                 .iter()
                 .map(Vec::as_slice)
                 .chain(repeat([].as_slice()));
-            let pieces = pieces
-                .iter()
-                .map(Vec::as_slice)
-                .chain(repeat([].as_slice()));
-            let parts = spans.iter().zip(constants).zip(pieces);
-            let parts = parts.map(|((&(number, first, stop), constants), friends)| Part {
+            let parts = spans.iter().zip(constants);
+            let parts = parts.map(|(&(number, first, stop), constants)| Part {
                 number,
                 first,
                 stop,
                 constants,
-                friends,
             });
             treemill_engine::run_files(
                 &self.specification,
@@ -136,7 +128,11 @@ impl Query {
         let made = run.made.into_iter();
         let made = made.map(|made| Py::new(py, Partial::new(made)));
         let partials = partial.into_iter().map(Ok).chain(made);
-        files_run(py, partials.collect::<PyResult<_>>()?, run.done, &run.ended)
+        Ok(files_run(
+            partials.collect::<PyResult<_>>()?,
+            run.done,
+            &run.ended,
+        ))
     }
 }
 

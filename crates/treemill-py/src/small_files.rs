@@ -1,11 +1,9 @@
 //! Small files in one call, for Python: what it gives of each, and what it gets.
 
 use crate::arrow::Column;
-use crate::file::uuid;
-use crate::near_files::{Looked, looked};
 use crate::partial::{Partial, columns};
 use pyo3::prelude::*;
-use treemill_engine::{Constant, Done, Ended, Is};
+use treemill_engine::{Constant, Done, Ended};
 
 /// A constant of a file, of which all that are possible are tried in this order: a bool is a number, too.
 #[derive(FromPyObject)]
@@ -32,43 +30,25 @@ impl Value {
 /// Rows from one entry on: pairs of a booking's index and its columns.
 pub type Rows = (u64, Vec<(usize, Vec<Column>)>);
 
-/// What a file of a friend was, and its UUID.
-pub type OfFriend<'py> = (Looked<'py>, Option<String>);
-
 /// The partials, which are none if no part was run; the entries of each part that was run; how many of the last one's were run; by
-/// the parts' places, the rows that they have, and what the files of their friends were; and why it has ended. Nothing by place if
-/// no part has any.
-pub type FilesRun<'py> = (
+/// the parts' places, the rows that they have, nothing if no part has any; and why it has ended.
+pub type FilesRun = (
     Vec<Py<Partial>>,
     Vec<u64>,
     u64,
     Vec<Vec<Rows>>,
-    Vec<Vec<OfFriend<'py>>>,
     &'static str,
 );
 
 /// What was run, for Python.
-pub fn files_run<'py>(
-    py: Python<'py>,
-    partials: Vec<Py<Partial>>,
-    done: Vec<Done>,
-    ended: &Ended,
-) -> PyResult<FilesRun<'py>> {
+pub fn files_run(partials: Vec<Py<Partial>>, done: Vec<Done>, ended: &Ended) -> FilesRun {
     let entries = done.iter().map(|done| done.entries).collect();
     let reached = done.last().map_or(0, |done| done.reached);
     let has_rows = done.iter().any(|done| !done.rows.is_empty());
-    let has_friends = done.iter().any(|done| !done.friends.is_empty());
-    let (mut rows, mut friends) = (Vec::new(), Vec::new());
-    for done in done {
-        if has_rows {
-            let pieces = done.rows.into_iter();
-            rows.push(pieces.map(|(at, rows)| (at, columns(rows))).collect());
-        }
-        if has_friends {
-            let of = |is: Is| Ok((looked(py, &is.identity)?, is.uuid.map(uuid)));
-            let of = done.friends.into_iter().map(of);
-            friends.push(of.collect::<PyResult<_>>()?);
-        }
+    let mut rows = Vec::new();
+    for done in done.into_iter().filter(|_| has_rows) {
+        let pieces = done.rows.into_iter();
+        rows.push(pieces.map(|(at, rows)| (at, columns(rows))).collect());
     }
     let word = match ended {
         Ended::Well => "",
@@ -76,5 +56,5 @@ pub fn files_run<'py>(
         Ended::Full => "full",
         Ended::Failed(_) => "failed",
     };
-    Ok((partials, entries, reached, rows, friends, word))
+    (partials, entries, reached, rows, word)
 }

@@ -33,8 +33,6 @@ __all__ = ["ChainTrees", "Remembered", "Sizes", "tree_names"]
 
 Size = tuple[int, tuple[int, ...]]
 """The entries of a file, and where its clusters start."""
-RunState = tuple[int, int, tuple[int, int, int, int]]
-"""What the identity of a file is made of that the core has run."""
 
 _NO_ORDER = (UNORDERED, RESHUFFLED)
 """The titles of tables whose entries have lost their order."""
@@ -198,11 +196,6 @@ class ChainTrees:
                     self.near.forget(other)
                 return count
         return len(numbers)
-
-    def saw_one(self, number: int, state: RunState, uuid: str | None) -> bool:
-        """Notes what the core has seen of a file that no list has verified. False if the pass has
-        seen it otherwise."""
-        return self.near.opened(number, state, uuid) is not False
 
     def changed(self, numbers: Iterable[int] | None = None, threads: int = 1) -> SourceError | None:
         """The error for the first of these files, None: of all, that is not what the pass has seen

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .._core import Column
+    from .._core import Column, NearFiles
     from .branch import Branches
     from .chain_trees import ChainTrees, Remembered
     from .column_source import ColumnSource, FileState
@@ -35,15 +35,18 @@ __all__ = [
     "Friend",
     "FriendChain",
     "FriendColumns",
-    "FriendField",
     "Index",
     "IndexNames",
+    "JoinedFriend",
     "integers",
     "is_number",
 ]
 
-FriendField: TypeAlias = "tuple[str, str, Column, bool, str | None, bool]"
-"""A column of a friend as the core takes it: see `FriendColumns.described`."""
+JoinedFriend: TypeAlias = (
+    "tuple[list[tuple[str, str, Column, bool, str | None, bool]], NearFiles, tuple[int, ...],"
+    " tuple[int, ...]]"
+)
+"""A friend as the core takes it: see `FriendColumns.described`."""
 IndexNames = tuple[str, str]
 """The major and the minor column of an index; a number stands for a constant column."""
 _SEVERAL = 8
@@ -259,15 +262,19 @@ class FriendColumns:
                 fields.append(Field(name, column, nullable, counter, listed=False))
         return fields
 
-    def described(self) -> list[FriendField]:
-        """The columns as the core takes them, to read them from other files by itself: the name
-        here and in the friend, no values of it, whether some may be missing, its counter, and
-        whether the name is without the alias."""
-        return [
+    def described(self) -> JoinedFriend:
+        """The friend as the core takes it, to read it beside other files by itself. Of each column:
+        the name here and in the friend, no values of it, whether some may be missing, its counter,
+        and whether the name is without the alias. Then the friend's files, and where the entries
+        of the chain's files and of these begin."""
+        columns = [
             (f.name, self._names[f.name], cast("Column", f.empty), f.nullable, f.counter, is_bare)
             for f in self.schema()
             for is_bare in (f.name in self._bare,)
         ]
+        alignment = self._align()
+        files = self._friend.chain.trees.to_open()
+        return columns, files, alignment.starts, alignment.theirs
 
     def read(self, name: str, start: int, stop: int) -> Column:
         """See Foreign."""

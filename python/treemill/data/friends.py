@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from ..errors import QueryError, SourceError, UnsupportedError, warn
 from ..frozen import replaced
 from . import source
-from .entry_ranges import parts_between, starts
+from .entry_ranges import starts
 from .foreign import Foreign, joined
 from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Index, IndexNames
 
 if TYPE_CHECKING:
     from .._core import Column
     from .array_columns import ArrayColumns
-    from .chain_trees import ChainTrees, Remembered
+    from .chain_trees import Remembered
     from .column_source import FileState
     from .file_tree import FileTree
     from .location import Location
@@ -29,8 +29,6 @@ __all__ = ["FriendIndex", "Friends", "index_names"]
 
 FriendIndex: TypeAlias = str | Sequence[str] | Literal[False] | None
 """What users give as `index=`: see `Dataset.add_friend`."""
-FriendPiece = tuple[str, str, int, int, int]
-"""A part of a friend's file: path, tree, the first entry there, and the entries that it is for."""
 
 
 def index_names(index: object) -> IndexNames | bool | None:
@@ -221,9 +219,9 @@ class Friends:
         )
 
     def alike(self, chain: FriendChain) -> list[FriendColumns] | None:
-        """The columns of each friend, for the core to read them by itself from the files that
-        `pieces` says; None if it cannot, or if more than these files is not alike for all of the
-        chain's. Names without an alias are those that no other friend has."""
+        """The columns of each friend, for the core to read them by itself; None if it cannot, or if
+        more than the friends' files is not alike for all of the chain's. Names without an alias are
+        those that no other friend has."""
         if self.arrays or not all(map(_is_plain, self.given)):
             return None
         names = [(each.alias, list(each.chain.branches)) for each in self.given]
@@ -249,26 +247,6 @@ class Friends:
             )
             for each in columns.schema()
         ]
-
-    def pieces(
-        self, file: int, start: int, stop: int | None
-    ) -> tuple[list[list[FriendPiece]], list[tuple[ChainTrees, int]]]:
-        """What is joined to the entries `[start, stop)` of a file, None: to the last one, of each
-        friend, all of which are `alike`; and the trees and numbers of the files that these are of,
-        in order."""
-        found, files = [], []
-        for each in self.given:
-            alignment, chain = _known(each), each.chain
-            begin, end = alignment.starts[file : file + 2]
-            last = end if stop is None else begin + stop
-            at, pieces = start, []
-            for number, first, after in parts_between(alignment.theirs, begin + start, last):
-                location, count = chain.locations[number], after - first
-                pieces.append((location.path, location.tree or "", first, at, at + count))
-                files.append((chain.trees, number))
-                at += count
-            found.append(pieces)
-        return found, files
 
     def _as_seen(self, recorded: FriendChain) -> FriendChain:
         """A friend that files record, for the one pass that these are for: it looks at the friend

@@ -1,6 +1,6 @@
 """What the core needs to run small files by itself, without a call of Python for each: their
-addresses, constants, the defaults of columns that some lack, and what friends join to their
-entries. Binds and runs nothing.
+addresses, constants, the defaults of columns that some lack, and the columns of friends. Binds and
+runs nothing.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from .file_query import RELATED, is_meant
 if TYPE_CHECKING:
     from .._core import Column
     from ..data.chain import Chain
-    from ..data.chain_trees import ChainTrees, RunState
     from ..data.file_constants import Constant
-    from ..data.friend_columns import FriendField
-    from ..data.friends import FriendPiece
+    from ..data.friend_columns import JoinedFriend
     from .file_query import PerFile
     from .workload import Span
 
@@ -42,10 +40,6 @@ class PlainParts:
     constants: list[list[tuple[str, Constant]]]
     """Of each part; empty if the query needs none."""
     beside: _core.Beside | None
-    pieces: list[list[list[FriendPiece]]]
-    """What friends join to each part; empty without friends."""
-    friends: list[list[tuple[ChainTrees, int]]]
-    """The files that these pieces are of."""
 
 
 class PlainFiles:
@@ -81,34 +75,17 @@ class PlainFiles:
         beside = self._known_beside()
         if not self.applies or self._has_own_names(spans[0][0]):
             return None
-        chain = self._chain
         constants = self._constants(spans)
         if constants is not None:
             spans = spans[: len(constants)]
-        pieces, files = [], []
-        if chain.friends:
-            for span in spans:
-                joined, owners = chain.friends.pieces(*span)
-                pieces.append(joined)
-                files.append(owners)
-        return PlainParts(spans, constants or [], beside, pieces, files)
+        return PlainParts(spans, constants or [], beside)
 
-    def agreeing(
-        self,
-        count: int,
-        friends: Sequence[Sequence[tuple[RunState, str | None]]],
-        parts: PlainParts,
-    ) -> int:
+    def agreeing(self, count: int, parts: PlainParts) -> int:
         """How many of the first `count` files, which the core has run, are what a list of files has
-        seen of them, and of those that were joined to each, `friends`, what the pass has seen, up
-        to the first that is not."""
-        if self._chain.trees.is_listed:
-            count = self._chain.trees.verified([file for file, *_ in parts.spans[:count]])
-        for number, (seen, files) in enumerate(zip(friends[:count], parts.friends, strict=False)):
-            for (trees, file), (state, uuid) in zip(files, seen, strict=True):
-                if not trees.saw_one(file, state, uuid):
-                    return number
-        return count
+        seen of them, up to the first that is not."""
+        if not self._chain.trees.is_listed:
+            return count
+        return self._chain.trees.verified([file for file, *_ in parts.spans[:count]])
 
     def _constants(self, spans: Sequence[Span]) -> list[list[tuple[str, Constant]]] | None:
         """The constants that the query needs of the files of these parts, with their names; None if
@@ -146,8 +123,8 @@ class PlainFiles:
                 self._beside = known, _core.Beside(defaults, described or [])
             return self._beside[1]
 
-    def _of_friends(self) -> list[list[FriendField]] | None:
-        """The columns of each friend; None if the core cannot read them by itself."""
+    def _of_friends(self) -> list[JoinedFriend] | None:
+        """The columns and the files of each friend; None if the core cannot read them by itself."""
         chain = self._chain
         try:
             friends = chain.friends.alike(chain) if chain.friends else []

@@ -145,7 +145,7 @@ class QueryWorkload:
         plain = self._plain.parts(spans) if self._plain.applies else None
         if plain is None:
             return [], Ran(ended=REFUSED), []
-        partials, entries, reached, rows, friends, ended = self._query.core.run_files(
+        partials, entries, reached, rows, ended = self._query.core.run_files(
             self._chain.trees.to_open(),
             plain.spans,
             turn.most,
@@ -154,10 +154,9 @@ class QueryWorkload:
             control,
             plain.constants,
             plain.beside,
-            plain.pieces,
             apart=apart,
         )
-        count = self._plain.agreeing(len(entries), friends, plain)
+        count = self._plain.agreeing(len(entries), plain)
         if count < len(entries):
             return partials, Ran(tuple(entries[:count]), ended=FAILED), []
         if count == len(plain.spans) < len(spans):

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import treemill as tm
 from treemill.data.chain import Chain
 from treemill.data.chain_trees import ChainTrees, Sizes
 from treemill.workers.file_query import PerFile
+from treemill.workers.plain_files import PlainFiles
 
 from tests.python.interpreter import steps
 from tests.python.written import settled, write
@@ -88,6 +90,16 @@ def test_several_threads_open_all_files_but_those_that_are_broken(files, tmp_pat
     found, unsure = chain.trees.near.tables()
     assert found == [10] * (4 * N) + [None] + [10] * N
     assert unsure == chain.trees.near.unknown() == [4 * N]
+
+
+def test_what_friends_join_takes_no_step_of_python_for_each_file(files):
+    query = SimpleNamespace(words=frozenset({"f.x"}))
+    events = tm.dataset(files, "t").add_friend(tm.dataset(files, "t"), alias="f")
+    plain = PlainFiles(query, events.chain.pinned())
+    spans = [(number, 0, None) for number in range(N)]
+    assert plain.parts(spans).spans == spans
+    few, many = (steps(lambda n=n: plain.parts(spans[:n])) for n in (2, N))
+    assert many == few
 
 
 def test_a_branch_that_most_files_lack_is_looked_for_once(files, monkeypatch):

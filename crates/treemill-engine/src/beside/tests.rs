@@ -39,7 +39,7 @@ fn number(value: f64) -> Option<ArrayRef> {
 fn defaults(defaults: Vec<DefaultColumn>) -> Beside {
     Beside {
         defaults,
-        friends: Vec::new(),
+        ..Beside::default()
     }
 }
 
@@ -185,6 +185,7 @@ fn a_name_means_a_friends_column_before_a_constant_and_that_before_a_default() {
             default("b", number(3.0), None),
         ],
         friends: vec![vec![of_friend("a", kind, false)]],
+        joined: Vec::new(),
     };
     let constants = ["a", "b"].map(|name| (name.to_owned(), Constant::Real(2.0)));
     let pieces: Arc<[OpenPiece]> = [piece(&table(10, 1), 0, 0..4)].into();
@@ -204,6 +205,7 @@ fn a_bare_name_means_the_tables_own_column_first() {
             of_friend("z", DataType::Float64, true),
             of_friend("f.x", DataType::Float64, false),
         ]],
+        joined: Vec::new(),
     };
     let pieces: Arc<[OpenPiece]> = [piece(&table(0, 1), 0, 0..4)].into();
     let columns = beside.columns(&table(0, 1), &[], vec![pieces]).unwrap();
@@ -223,6 +225,7 @@ fn entries_of_a_friend_are_joined_where_its_files_meet() {
     let beside = Beside {
         defaults: Vec::new(),
         friends: vec![vec![of_friend("f", DataType::Float64, false)]],
+        joined: Vec::new(),
     };
     let columns = beside.columns(&table(0, 4), &[], vec![pieces.into()]);
     let columns = Arc::new(columns.unwrap());
@@ -243,6 +246,7 @@ fn files_of_a_friend_have_the_column_as_its_first_file_has_it() {
         let beside = Beside {
             defaults: Vec::new(),
             friends: vec![vec![friend]],
+            joined: Vec::new(),
         };
         let pieces: Arc<[OpenPiece]> = [piece(&table(0, 1), 0, 0..4)].into();
         let columns = Arc::new(beside.columns(&own, &[], vec![pieces]).unwrap());
@@ -262,4 +266,24 @@ fn lengths_are_whole_numbers_of_any_size() {
     assert_eq!(of(Arc::new(Int32Array::from(vec![0, 7]))), Some(vec![0, 7]));
     assert_eq!(of(Arc::new(Int32Array::from(vec![0, -7]))), None);
     assert_eq!(of(Arc::new(LargeStringArray::from(vec!["1"]))), None);
+}
+
+#[test]
+fn pieces_are_the_parts_of_a_friends_files_that_lie_beside_a_files_entries() {
+    let files = NearFiles::new(Vec::new());
+    let joined = Joined::new(files, vec![0, 4, 4, 10], vec![0, 3, 3, 8, 10]);
+    let of = |number, span: Range<u64>, entries| {
+        let pieces = joined.pieces(number, &span, entries)?;
+        let parts = pieces.into_iter().map(|p| (p.number, p.first, p.entries));
+        Some(parts.collect::<Vec<_>>())
+    };
+    assert_eq!(of(0, 0..4, 4), Some(vec![(0, 0, 0..3), (2, 0, 3..4)]));
+    assert_eq!(of(0, 1..2, 4), Some(vec![(0, 1, 1..2)]));
+    assert_eq!(of(1, 0..0, 0), Some(vec![]));
+    assert_eq!(of(2, 0..6, 6), Some(vec![(2, 1, 0..4), (3, 0, 4..6)]));
+    assert_eq!(of(2, 5..9, 6), Some(vec![(3, 1, 5..6)]), "to its end");
+    assert_eq!(of(2, 0..6, 7), None, "it is not what it was");
+    assert_eq!(of(3, 0..1, 1), None, "there is no such file");
+    let short = Joined::new(NearFiles::new(Vec::new()), vec![0, 4], vec![0, 3]);
+    assert_eq!(short.pieces(0, &(0..4), 4), None, "the friend has fewer");
 }
