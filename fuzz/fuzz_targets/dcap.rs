@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use treemill_dcap::frames::{ACKNOWLEDGED, FINISHED, code};
 use treemill_dcap::mover::{Mover, Outcome};
-use treemill_dcap::pieces::{Asked, Wants, pack};
+use treemill_dcap::pieces::{Asked, Wants, cut, pack};
 use treemill_dcap::words::reply;
 
 fuzz_target!(|data: &[u8]| {
@@ -20,8 +20,8 @@ fuzz_target!(|data: &[u8]| {
 fn asked() -> Vec<Asked> {
     let mut wants = Wants::default();
     let ranges = [0..40, 100..112, 1 << 33..(1 << 33) + 9, 50..60];
-    let vector = pack(ranges.iter().flat_map(|range| wants.add(range, ())).collect(), true);
-    let alone = pack(wants.add(&(7..31), ()), false);
+    let vector = pack(ranges.iter().flat_map(|range| cut(&mut wants, range, ())).collect(), true);
+    let alone = pack(cut(&mut wants, &(7..31), ()), false);
     [vec![Asked::Size], vector.clone(), alone, vector].concat()
 }
 

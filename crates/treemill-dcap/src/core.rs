@@ -4,7 +4,7 @@
 use crate::door::{Door, door};
 use crate::limits::MOST_TRIES;
 use crate::mover::Outcome;
-use crate::pieces::{Asked, Piece, Wants, pack};
+use crate::pieces::{Asked, Piece, cut, pack, wanted};
 use crate::session::{Listener, Session};
 use crate::url::Url;
 use crate::words::{Pool, Status};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use treemill_source::{Costs, Promise, Ticket, tickets};
-use treemill_transfer::{Kind, MOST_UNWANTED, Retry, Trouble, insist, runtime};
+use treemill_transfer::{Kind, MOST_UNWANTED, Retry, Trouble, Wants, insist, runtime};
 
 /// An open file.
 pub(crate) struct Core {
@@ -143,7 +143,7 @@ impl Core {
             // The file stays open for what was asked for, though its source may be gone by then.
             let file = Arc::clone(self);
             ticket.on_ready(move |_| drop(file));
-            pieces.extend(state.wants.add(&range, promise));
+            pieces.extend(cut(&mut state.wants, &range, promise));
         });
         drop(state);
         self.ask(pieces);
@@ -153,7 +153,7 @@ impl Core {
     /// Sends pieces, or keeps them until there is a connection.
     fn ask(self: &Arc<Self>, pieces: Vec<Piece>) {
         let mut state = self.state();
-        let pieces = state.wants.wanted(pieces);
+        let pieces = wanted(&state.wants, pieces);
         if pieces.is_empty() {
             return;
         }
@@ -214,7 +214,7 @@ impl Core {
         let mut state = self.state();
         let broken: Vec<_> = pieces
             .iter()
-            .filter_map(|piece| Some((state.wants.give_up(piece)?, piece.range.clone())))
+            .filter_map(|piece| Some((state.wants.give_up(piece.want)?, piece.range.clone())))
             .collect();
         drop(state);
         for (promise, range) in broken {
@@ -253,7 +253,10 @@ impl Core {
         state.recovery = None;
         let pairs = asked.pieces().iter().zip(parts);
         let whole: Vec<_> = pairs
-            .filter_map(|(piece, bytes)| state.wants.fill(piece, bytes))
+            .filter_map(|(piece, bytes)| {
+                let start = piece.range.start;
+                state.wants.fill(piece.want, start, bytes.into())
+            })
             .collect();
         drop(state);
         for (promise, bytes) in whole {
@@ -320,7 +323,7 @@ impl Listener for Core {
         let pieces: Vec<Piece> = asked.into_iter().enumerate().flat_map(again).collect();
         let is_hopeless = pieces.iter().any(|piece| piece.tries >= MOST_TRIES);
         let mut state = self.state();
-        let pieces = state.wants.wanted(pieces);
+        let pieces = wanted(&state.wants, pieces);
         if !state.is_open(session) {
             drop(state);
             return self.ask(pieces);

@@ -13,12 +13,12 @@ pub(crate) use pool::Pool;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use treemill_source::{
-    Bytes, Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket,
-    read_by_tickets,
+    Checksums, Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets,
 };
+use treemill_transfer::range_parts;
 
 /// Opens the file once more, on the connection of this number. A server nearer than the round trip need not be asked: it
 /// is not worth it.
@@ -208,7 +208,7 @@ impl Source for Connections {
         let mut tickets = self.deal(&connections, loads, parts.concat()).into_iter();
         let whole = |(range, parts): (Range<u64>, Vec<Range<u64>>)| {
             let own: Vec<Ticket> = tickets.by_ref().take(parts.len()).collect();
-            self.joined(range, own)
+            self.joined(range, parts, own)
         };
         ranges.into_iter().zip(parts).map(whole).collect()
     }
@@ -248,59 +248,17 @@ impl Connections {
             .collect()
     }
 
-    /// One ticket for a range that comes in parts.
-    fn joined(&self, range: Range<u64>, parts: Vec<Ticket>) -> Ticket {
-        if let [only] = parts.as_slice() {
+    /// One ticket for a range that comes in these parts, which were asked for.
+    fn joined(&self, range: Range<u64>, parts: Vec<Range<u64>>, asked: Vec<Ticket>) -> Ticket {
+        if let [only] = asked.as_slice() {
             return only.clone();
         }
         let (ticket, promise) = Ticket::new(self.name(), range.clone());
-        let joining = Joining {
-            left: parts.len(),
-            promise: Some(promise),
-        };
-        let joining = Arc::new(Mutex::new(joining));
-        let all = Arc::new(parts.clone());
-        for part in parts {
-            let (joining, all) = (Arc::clone(&joining), Arc::clone(&all));
-            let range = Some(range.clone());
-            part.on_ready(move |answer| {
-                let mut state = held_joining(&joining);
-                state.left = state.left.saturating_sub(1);
-                let answer = match answer {
-                    Err(error) => Err(SourceError { range, ..error }),
-                    Ok(_) if state.left > 0 => return,
-                    Ok(_) => together(&all),
-                };
-                let promise = state.promise.take();
-                drop(state);
-                if let Some(promise) = promise {
-                    promise.keep(answer);
-                }
-            });
+        for (part, ticket) in range_parts(range, parts, promise).into_iter().zip(asked) {
+            ticket.on_ready(move |answer| part.keep(answer));
         }
         ticket
     }
-}
-
-/// A range that comes in parts.
-struct Joining {
-    /// Parts that are not here.
-    left: usize,
-    /// The promise of the range; `None` once it is kept. The first part that fails fails all.
-    promise: Option<Promise>,
-}
-
-fn held_joining(joining: &Mutex<Joining>) -> MutexGuard<'_, Joining> {
-    joining.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The bytes of parts that are all here, one after another.
-fn together(parts: &[Ticket]) -> Result<Bytes, SourceError> {
-    let mut all = Vec::new();
-    for part in parts {
-        all.extend_from_slice(&part.wait()?);
-    }
-    Ok(Bytes::from(all))
 }
 
 #[cfg(test)]

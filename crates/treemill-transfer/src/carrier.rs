@@ -69,6 +69,44 @@ pub enum Chunk {
     Placed(BytesMut),
 }
 
+impl Chunk {
+    /// How many bytes they are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Chunk::Bytes(bytes) => bytes.len(),
+            Chunk::Placed(placed) => placed.len(),
+        }
+    }
+
+    /// Whether they are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl From<Bytes> for Chunk {
+    fn from(bytes: Bytes) -> Self {
+        Chunk::Bytes(bytes)
+    }
+}
+
+impl From<BytesMut> for Chunk {
+    fn from(placed: BytesMut) -> Self {
+        Chunk::Placed(placed)
+    }
+}
+
+impl From<Chunk> for Bytes {
+    fn from(chunk: Chunk) -> Self {
+        match chunk {
+            Chunk::Bytes(bytes) => bytes,
+            Chunk::Placed(placed) => placed.freeze(),
+        }
+    }
+}
+
 /// The bytes of an answer as they come.
 pub trait Body: Send {
     /// The next bytes; `None` at the end.

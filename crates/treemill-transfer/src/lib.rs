@@ -22,6 +22,7 @@ mod runtime;
 mod socket;
 mod threads;
 mod trouble;
+mod whole;
 
 pub use carrier::{Body, Carrier, Chunk, Part};
 pub use connect::{CROWDED, Connected, connect, look_up};
@@ -38,3 +39,4 @@ pub use socket::{read, write};
 pub use threads::{Job, Threads};
 pub use treemill_source::SourceErrorKind as Kind;
 pub use trouble::Trouble;
+pub use whole::{RangePart, Wants, Whole, range_parts, rooms};

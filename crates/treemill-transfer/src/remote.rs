@@ -7,6 +7,7 @@ use crate::limits::{LITTLE_UNWANTED, MOST_UNWANTED};
 use crate::meter::Meter;
 use crate::parts::{part_bytes, parts};
 use crate::runtime::runtime;
+use crate::whole::{Promised, RangePart, range_parts, rooms};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -50,7 +51,7 @@ struct Shared<C> {
     name: String,
     watch: Watch,
     /// What was asked for, the oldest first, as far as it is not here.
-    flying: Mutex<VecDeque<Weak<Whole>>>,
+    flying: Mutex<VecDeque<Weak<Flying>>>,
 }
 
 impl<C> Clone for Remote<C> {
@@ -135,9 +136,9 @@ impl<C: Carrier> Source for Remote<C> {
     fn abandon(&self, ranges: &[Range<u64>]) {
         let flying = self.shared.flying();
         let all = flying.iter().filter_map(Weak::upgrade);
-        let gone: Vec<_> = all.filter(|it| is_within(&it.range, ranges)).collect();
+        let gone: Vec<_> = all.filter(|it| is_within(it.of.range(), ranges)).collect();
         drop(flying);
-        let missing = gone.iter().map(|whole| whole.leave());
+        let missing = gone.iter().map(|whole| whole.of.leave());
         let missing = missing.fold(0, u64::saturating_add);
         let is_little = missing <= MOST_UNWANTED;
         for whole in gone {
@@ -199,7 +200,7 @@ fn launch<C: Carrier>(shared: &Arc<Shared<C>>, queue: Vec<Piece>) {
                 piece.end(&shared, Err(trouble));
                 continue;
             }
-            if !piece.whole.is_wanted() {
+            if !piece.part.is_wanted() {
                 continue;
             }
             let shared = Arc::clone(&shared);
@@ -221,79 +222,52 @@ async fn in_turn(work: impl Future<Output = ()> + Send + 'static) {
 
 /// One part of a range that was asked for.
 struct Piece {
-    range: Range<u64>,
-    place: usize,
+    part: RangePart,
     buffer: BytesMut,
-    whole: Arc<Whole>,
+    whole: Arc<Flying>,
 }
 
-/// A range that was asked for: its parts that are here, and the promise.
-struct Whole {
-    range: Range<u64>,
-    state: Mutex<(Vec<Option<BytesMut>>, Option<Promise>)>,
+/// A range that was asked for.
+struct Flying {
+    of: Arc<Promised>,
     /// Says that its parts that are on their way are to be ended.
     left: Notify,
     /// Whether that was little, so that they may come yet.
     is_little: AtomicBool,
 }
 
-impl Whole {
-    fn state(&self) -> MutexGuard<'_, (Vec<Option<BytesMut>>, Option<Promise>)> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.state().1.is_some()
-    }
-
-    /// It is not wanted any more: how many of its bytes are in parts that are not here.
-    fn leave(&self) -> u64 {
-        let mut state = self.state();
-        let (parts, promise) = (std::mem::take(&mut state.0), state.1.take());
-        drop(state);
-        drop(promise); // when nothing is locked
-        let here = parts.iter().flatten().map(|part| part.len() as u64);
-        let here = here.fold(0, u64::saturating_add);
-        let length = self.range.end.saturating_sub(self.range.start);
-        match parts.is_empty() {
-            true => 0,
-            false => length.saturating_sub(here),
-        }
-    }
-}
-
-/// The parts of a range of `most` bytes at most, which share one allocation.
+/// The parts of a range of `most` bytes at most, which share one allocation. The range is not empty.
 fn pieces(range: Range<u64>, promise: Promise, most: u64) -> Vec<Piece> {
     let parts = parts(range.clone(), most);
     let length = range.end.saturating_sub(range.start);
-    let mut rest = BytesMut::with_capacity(usize::try_from(length).unwrap_or(0));
-    let state = Mutex::new((parts.iter().map(|_| None).collect(), Some(promise)));
-    let whole = Arc::new(Whole {
-        range,
-        state,
+    let rooms = rooms(
+        &parts,
+        BytesMut::with_capacity(usize::try_from(length).unwrap_or(0)),
+    );
+    let all = range_parts(range, parts, promise);
+    let Some(of) = all.first().map(|part| Arc::clone(part.of())) else {
+        return Vec::new();
+    };
+    let whole = Arc::new(Flying {
+        of,
         left: Notify::new(),
         is_little: AtomicBool::new(false),
     });
-    let piece = |(place, part): (usize, Range<u64>)| {
-        let length = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
-        let after = rest.split_off(length.min(rest.capacity()));
-        Piece {
-            range: part,
-            place,
-            buffer: std::mem::replace(&mut rest, after),
-            whole: Arc::clone(&whole),
-        }
+    let piece = |(part, buffer)| Piece {
+        part,
+        buffer,
+        whole: Arc::clone(&whole),
     };
-    parts.into_iter().enumerate().map(piece).collect()
+    all.into_iter().zip(rooms).map(piece).collect()
 }
 
 impl Piece {
     async fn bring<C: Carrier>(mut self, shared: &Shared<C>, place: OwnedSemaphorePermit) {
         let buffer = std::mem::take(&mut self.buffer);
-        let (carrier, range) = (&shared.carrier, self.range.clone());
+        let (carrier, range) = (&shared.carrier, self.part.range().clone());
         let whole = Arc::clone(&self.whole);
         let mut left = pin!(whole.left.notified());
-        if !whole.is_wanted() {
+        if !self.part.is_wanted() {
             return;
         }
         let mut bringing = pin!(deliver(carrier, &shared.watch, range, buffer, place));
@@ -312,42 +286,13 @@ impl Piece {
     }
 
     fn end<C>(self, shared: &Shared<C>, got: Result<BytesMut, Trouble>) {
-        let mut state = self.whole.state();
-        let (parts, promise) = &mut *state;
-        match got {
-            Err(trouble) => {
-                let error = shared.error(&trouble, &self.whole.range);
-                if let Some(promise) = promise.take() {
-                    promise.keep(Err(error));
-                }
-                parts.clear();
-            }
-            Ok(bytes) => {
-                if let Some(part) = parts.get_mut(self.place) {
-                    *part = Some(bytes);
-                }
-                if !parts.is_empty() && parts.iter().all(Option::is_some) {
-                    let bytes = joined(parts.drain(..).flatten());
-                    if let Some(promise) = promise.take() {
-                        promise.keep(Ok(bytes));
-                    }
-                }
-            }
-        }
+        let error = |trouble: Trouble| trouble.error(&shared.name, None);
+        self.part.keep(got.map_err(error));
     }
-}
-
-/// The parts as one; without a copy, for they come from one allocation.
-fn joined(mut parts: impl Iterator<Item = BytesMut>) -> Bytes {
-    let mut whole = parts.next().unwrap_or_default();
-    for part in parts {
-        whole.unsplit(part);
-    }
-    whole.freeze()
 }
 
 impl<C> Shared<C> {
-    fn flying(&self) -> MutexGuard<'_, VecDeque<Weak<Whole>>> {
+    fn flying(&self) -> MutexGuard<'_, VecDeque<Weak<Flying>>> {
         self.flying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -357,12 +302,9 @@ impl<C> Shared<C> {
         while flying.front().is_some_and(|one| one.strong_count() == 0) {
             flying.pop_front();
         }
-        let firsts = pieces.iter().filter(|piece| piece.place == 0);
+        let firsts = pieces.chunk_by(|one, next| Arc::ptr_eq(&one.whole, &next.whole));
+        let firsts = firsts.filter_map(<[Piece]>::first);
         flying.extend(firsts.map(|piece| Arc::downgrade(&piece.whole)));
-    }
-
-    fn error(&self, trouble: &Trouble, range: &Range<u64>) -> SourceError {
-        trouble.error(&self.name, Some(range.clone()))
     }
 }
 

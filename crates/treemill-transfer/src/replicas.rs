@@ -19,7 +19,6 @@ mod search;
 mod share;
 mod source;
 mod state;
-mod whole;
 
 pub use crate::replicas::core::Warn;
 pub use crate::replicas::opening::{Finder, Opener};

@@ -1,15 +1,12 @@
-//! Ranges that were asked for, cut into pieces that requests carry, and put together again. Pure: knows no connection;
-//! `P` is what the caller wants back with a range's bytes.
+//! Ranges that were asked for, cut into pieces that requests carry, and what answers bring of each. Pure: knows no connection.
 
 use crate::error::trouble;
 use crate::limits;
 use crate::vector::Most;
 use bytes::Bytes;
-use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::time::Duration;
-use treemill_source::is_within;
-use treemill_transfer::{Kind, Trouble};
+use treemill_transfer::{Kind, Trouble, Wants, parts};
 
 /// A part of a range, which one request carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,9 +52,10 @@ impl Piece {
         usize::try_from(self.length).unwrap_or(usize::MAX)
     }
 
-    /// The piece in smaller ones of `most` bytes.
+    /// The piece in smaller ones of `most` bytes at most.
     fn cut(self, most: u64) -> impl Iterator<Item = Piece> {
-        cut(self.range(), most).map(move |range| self.of(range))
+        let parts = parts(self.range(), most).into_iter();
+        parts.map(move |range| self.of(range))
     }
 
     /// The part of the piece that is this range.
@@ -107,109 +105,34 @@ impl Asked {
     }
 }
 
-struct Want<P> {
-    range: Range<u64>,
+/// Takes in a range that is asked for now: its pieces. Small ranges are one piece; large ones are read in parts, alone, so that
+/// they stream. An empty range has no pieces and must not be given.
+pub(crate) fn cut<P>(
+    wants: &mut Wants<P>,
+    range: &Range<u64>,
     promise: P,
-    /// What is here, by its offset.
-    parts: BTreeMap<u64, Bytes>,
-    /// Bytes that are not.
-    missing: u64,
+    now: Duration,
+) -> Vec<Piece> {
+    let manner = match range.end.saturating_sub(range.start) > limits::LARGE {
+        true => Manner::Alone,
+        false => Manner::Any,
+    };
+    let (want, parts) = wants.add(range, promise, limits::PART);
+    let piece = |range: Range<u64>| Piece {
+        want,
+        offset: range.start,
+        length: u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX),
+        tries: 0,
+        asked: now,
+        manner,
+    };
+    parts.into_iter().map(piece).collect()
 }
 
-/// Ranges whose bytes are not all here yet.
-pub(crate) struct Wants<P> {
-    next: u64,
-    open: HashMap<u64, Want<P>>,
-}
-
-impl<P> Wants<P> {
-    pub(crate) fn new() -> Self {
-        Wants {
-            next: 0,
-            open: HashMap::new(),
-        }
-    }
-
-    /// Takes a range in that is asked for now: its pieces. Small ranges are one piece; large ones are read in parts, alone, so that they
-    /// stream. An empty range has no pieces and must not be given.
-    pub(crate) fn add(&mut self, range: &Range<u64>, promise: P, now: Duration) -> Vec<Piece> {
-        let want = self.next;
-        self.next = self.next.wrapping_add(1);
-        let size = range.end.saturating_sub(range.start);
-        let (manner, most) = match size > limits::LARGE {
-            true => (Manner::Alone, limits::PART),
-            false => (Manner::Any, limits::LARGE),
-        };
-        let open = Want {
-            range: range.clone(),
-            promise,
-            parts: BTreeMap::new(),
-            missing: size,
-        };
-        self.open.insert(want, open);
-        let piece = |range: Range<u64>| Piece {
-            want,
-            offset: range.start,
-            length: u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX),
-            tries: 0,
-            asked: now,
-            manner,
-        };
-        cut(range.clone(), most).map(piece).collect()
-    }
-
-    /// A piece's bytes are here: what was given with its range, and the range's bytes, if they are all here now.
-    pub(crate) fn fill(&mut self, piece: &Piece, bytes: Bytes) -> Option<(P, Bytes)> {
-        let want = self.open.get_mut(&piece.want)?;
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        if want.parts.insert(piece.offset, bytes).is_none() {
-            want.missing = want.missing.saturating_sub(length);
-        }
-        if want.missing > 0 {
-            return None;
-        }
-        let Want { promise, parts, .. } = self.open.remove(&piece.want)?;
-        Some((promise, joined(parts.into_values().collect())))
-    }
-
-    /// The range of a piece will not come: what was given with it, once.
-    pub(crate) fn give_up(&mut self, piece: &Piece) -> Option<P> {
-        self.open.remove(&piece.want).map(|want| want.promise)
-    }
-
-    /// Nothing within these ranges is wanted any more: what was given with each range that lies there, and how many of its
-    /// bytes are not here.
-    pub(crate) fn abandon(&mut self, ranges: &[Range<u64>]) -> Vec<(P, u64)> {
-        let gone = self
-            .open
-            .extract_if(|_, want| is_within(&want.range, ranges));
-        gone.map(|(_, want)| (want.promise, want.missing)).collect()
-    }
-
-    /// Those of the pieces whose ranges are wanted.
-    pub(crate) fn wanted(&self, mut pieces: Vec<Piece>) -> Vec<Piece> {
-        pieces.retain(|piece| self.open.contains_key(&piece.want));
-        pieces
-    }
-}
-
-/// A range in parts of `most` bytes.
-fn cut(range: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
-    let step = usize::try_from(most).unwrap_or(usize::MAX).max(1);
-    let end = range.end;
-    range
-        .step_by(step)
-        .map(move |start| start..start.saturating_add(most).min(end))
-}
-
-/// A single part is shared, several are copied together.
-fn joined(mut parts: Vec<Bytes>) -> Bytes {
-    if parts.len() == 1
-        && let Some(only) = parts.pop()
-    {
-        return only;
-    }
-    Bytes::from(parts.concat())
+/// Those of the pieces whose ranges are wanted.
+pub(crate) fn wanted<P>(wants: &Wants<P>, mut pieces: Vec<Piece>) -> Vec<Piece> {
+    pieces.retain(|piece| wants.missing(piece.want) > 0);
+    pieces
 }
 
 /// Puts pieces into as few requests as the server's limits allow, the first ones first. `caution` counts how often

@@ -4,7 +4,7 @@
 use crate::client::Client;
 use crate::error::trouble;
 use crate::file::{File, changed};
-use crate::pieces::{Asked, Manner, Piece, Wants, pack, unpack, unpaged};
+use crate::pieces::{Asked, Manner, Piece, cut, pack, unpack, unpaged, wanted};
 use crate::recovery::{Loss, Recovery, Step};
 use crate::refusal;
 use crate::route::Route;
@@ -20,7 +20,7 @@ use treemill_source::{
     Bytes, Checksums, Costs, Identity, Promise, Request, SETTLED, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets, tickets,
 };
-use treemill_transfer::{Kind, Trouble};
+use treemill_transfer::{Kind, Trouble, Wants};
 use treemill_transfer::{runtime, wait_for};
 
 mod checksums;
@@ -103,7 +103,7 @@ impl XrootdSource {
             checksums: OnceLock::new(),
             began: Instant::now(),
             state: Mutex::new(State {
-                wants: Wants::new(),
+                wants: Wants::default(),
                 recovery: Recovery::new(),
                 file,
                 why: None,
@@ -167,7 +167,7 @@ impl Source for XrootdSource {
         let (mut pieces, now) = (Vec::new(), self.core.now());
         let mut state = self.core.state();
         let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
-            pieces.extend(state.wants.add(&range, promise, now));
+            pieces.extend(cut(&mut state.wants, &range, promise, now));
         });
         if state.file.session().has_rested() {
             state.recovery.rested();
@@ -212,7 +212,7 @@ impl Core {
 
     fn send(self: &Arc<Self>, pieces: Vec<Piece>) {
         let state = self.state();
-        let pieces = state.wants.wanted(pieces);
+        let pieces = wanted(&state.wants, pieces);
         if pieces.is_empty() {
             return;
         }
@@ -311,7 +311,10 @@ impl Core {
         state.recovery.progressed(now);
         let whole: Vec<_> = filled
             .into_iter()
-            .filter_map(|(piece, bytes)| state.wants.fill(piece, bytes))
+            .filter_map(|(piece, bytes)| {
+                let (want, start) = (piece.want, piece.offset);
+                state.wants.fill(want, start, bytes.into())
+            })
             .collect();
         drop(state);
         for (promise, bytes) in whole {
@@ -324,7 +327,7 @@ impl Core {
         let error = error.at(&server).of(&self.url.path);
         let now = self.now();
         let mut state = self.state();
-        let pieces = state.wants.wanted(pieces);
+        let pieces = wanted(&state.wants, pieces);
         if pieces.is_empty() {
             return; // what is wanted next opens the file again
         }
@@ -354,7 +357,7 @@ impl Core {
         let mut state = self.state();
         let broken: Vec<_> = pieces
             .iter()
-            .filter_map(|piece| Some((state.wants.give_up(piece)?, piece.range())))
+            .filter_map(|piece| Some((state.wants.give_up(piece.want)?, piece.range())))
             .collect();
         let server = state.file.server();
         let last = state.why.clone();

@@ -6,6 +6,7 @@ use crate::limits::{
 };
 use std::ops::Range;
 use std::time::Duration;
+use treemill_transfer::parts;
 
 /// The round trip from which on a file has a connection of this number, beside its first one.
 pub(crate) fn distance(number: usize) -> Duration {
@@ -76,18 +77,10 @@ pub(crate) fn part_bytes(range: &Range<u64>, all: u64, loads: &[Load]) -> u64 {
 pub(crate) fn cut(range: &Range<u64>, bytes: u64) -> Vec<Range<u64>> {
     let all = length(range);
     let count = all.checked_div(bytes).unwrap_or(1).max(1);
-    let size = all.div_ceil(count).max(1);
-    let mut parts = Vec::new();
-    let mut at = range.start;
-    while at < range.end {
-        let end = at.saturating_add(size).min(range.end);
-        parts.push(at..end);
-        at = end;
+    match range.is_empty() {
+        true => vec![range.clone()],
+        false => parts(range.clone(), all.div_ceil(count)),
     }
-    if parts.is_empty() {
-        parts.push(range.clone());
-    }
-    parts
 }
 
 pub(crate) fn length(range: &Range<u64>) -> u64 {

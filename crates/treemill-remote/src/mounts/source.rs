@@ -6,14 +6,14 @@ use crate::mounts::device::Device;
 use crate::mounts::kernel;
 use crate::mounts::pace::Pace;
 use crate::mounts::plan::{announced, reads};
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use treemill_source::{
     Costs, Identity, Local, Promise, Request, Source, SourceError, Ticket, read_by_tickets, tickets,
 };
-use treemill_transfer::{Job, Threads};
+use treemill_transfer::{Job, RangePart, Threads, range_parts, rooms};
 
 static READING: Threads = Threads::new("treemill-mount", MOUNT_THREADS);
 
@@ -105,80 +105,23 @@ impl Shared {
     }
 }
 
-/// A range that was asked for: its parts that are here, and the promise until it is kept.
-struct Whole {
-    range: Range<u64>,
-    state: Mutex<(Vec<Option<BytesMut>>, Option<Promise>)>,
-}
-
 /// The reads of a range, whose parts share one allocation.
 fn jobs_of(shared: &Arc<Shared>, range: Range<u64>, promise: Promise) -> Vec<Job> {
     let parts = reads(&range);
-    let length = |part: &Range<u64>| {
-        usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX)
-    };
     // It lies within the file, and was bounded by the caller.
-    let mut rest = BytesMut::zeroed(length(&range));
-    let state = Mutex::new((parts.iter().map(|_| None).collect(), Some(promise)));
-    let whole = Arc::new(Whole { range, state });
-    let mut jobs: Vec<Job> = Vec::with_capacity(parts.len());
-    for (place, part) in parts.into_iter().enumerate() {
-        let after = rest.split_off(length(&part).min(rest.len()));
-        let mut buffer = std::mem::replace(&mut rest, after);
-        let (shared, whole) = (Arc::clone(shared), Arc::clone(&whole));
-        jobs.push(Box::new(move || {
-            if whole.is_over() {
-                return; // another part has failed
+    let bytes = usize::try_from(range.end.saturating_sub(range.start));
+    let rooms = rooms(&parts, BytesMut::zeroed(bytes.unwrap_or(usize::MAX)));
+    let parts = range_parts(range, parts, promise).into_iter().zip(rooms);
+    let job = |(part, mut buffer): (RangePart, BytesMut)| -> Job {
+        let shared = Arc::clone(shared);
+        Box::new(move || {
+            if part.is_wanted() {
+                let read = shared.read(part.range().start, &mut buffer);
+                part.keep(read.map(|()| buffer));
             }
-            let read = shared.read(part.start, &mut buffer);
-            whole.came(place, read.map(|()| buffer));
-        }));
-    }
-    jobs
-}
-
-impl Whole {
-    fn state(&self) -> MutexGuard<'_, (Vec<Option<BytesMut>>, Option<Promise>)> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_over(&self) -> bool {
-        self.state().1.is_none()
-    }
-
-    fn came(&self, place: usize, read: Result<BytesMut, SourceError>) {
-        let mut state = self.state();
-        let (parts, promise) = &mut *state;
-        let answer = match read {
-            Err(error) => Err(SourceError {
-                range: Some(self.range.clone()),
-                ..error
-            }),
-            Ok(bytes) => {
-                if let Some(part) = parts.get_mut(place) {
-                    *part = Some(bytes);
-                }
-                if parts.iter().any(Option::is_none) {
-                    return;
-                }
-                Ok(joined(parts.drain(..).flatten()))
-            }
-        };
-        let promise = promise.take();
-        drop(state);
-        if let Some(promise) = promise {
-            promise.keep(answer);
-        }
-    }
-}
-
-/// The parts as one; without a copy, for they come from one allocation.
-fn joined(mut parts: impl Iterator<Item = BytesMut>) -> Bytes {
-    let mut whole = parts.next().unwrap_or_default();
-    for part in parts {
-        whole.unsplit(part);
-    }
-    whole.freeze()
+        })
+    };
+    parts.map(job).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::replicas::limits::{LEAST_LOOK, LINGER, LOSS_LOOK, MOST_REPLICAS};
 use crate::replicas::members::{Number, Standing};
 use crate::replicas::opening::{Finder, Opener};
 use crate::replicas::state::{AskId, Decision, PartId, State};
-use crate::replicas::whole::{Place, places};
+use crate::whole::{RangePart, range_parts};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -40,7 +40,7 @@ struct Inner {
     openers: Vec<Arc<Opener>>,
     state: State,
     sources: Vec<Option<Arc<dyn Source>>>,
-    parts: HashMap<PartId, Place>,
+    parts: HashMap<PartId, RangePart>,
     /// Why sources failed last, for the errors of ranges that cannot be had.
     reasons: Vec<Option<String>>,
     reference: Option<Look>,
@@ -124,7 +124,7 @@ impl Core {
         let wants_sample = gathered.is_some_and(|gathered| gathered.asked(&wanted)) && is_open;
         let (parts, decisions) = inner.state.wanted(&wanted, self.now());
         for ((range, parts), promise) in wanted.into_iter().zip(parts).zip(promises) {
-            let places = places(range, parts.len(), promise);
+            let places = range_parts(range, inner.state.ranges(&parts), promise);
             inner.parts.extend(parts.into_iter().zip(places));
         }
         drop(inner);
@@ -275,7 +275,7 @@ impl Core {
         };
         drop(inner);
         if let Some((place, bytes)) = filled {
-            place.fill(bytes);
+            place.keep(Ok(bytes));
         }
         self.perform(decisions);
     }
@@ -287,11 +287,8 @@ impl Core {
         let what = format!("all replicas have failed: {}", reasons.join("; "));
         drop(inner);
         if let Some(place) = place {
-            place.fail(SourceError::of(
-                SourceErrorKind::Transient,
-                &self.name,
-                what,
-            ));
+            let error = SourceError::of(SourceErrorKind::Transient, &self.name, what);
+            place.keep(Err::<Bytes, _>(error));
         }
     }
 

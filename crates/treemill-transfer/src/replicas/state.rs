@@ -1,7 +1,8 @@
 //! What is asked of which source, and what to do when it comes, fails or is late. Pure: events with their times come in,
 //! decisions go out. Knows no thread, no clock and no bytes.
 
-use crate::replicas::limits::{PROBE, PROBE_BYTES};
+use crate::parts::parts;
+use crate::replicas::limits::{PART, PROBE, PROBE_BYTES};
 use crate::replicas::members::{Members, Next, Number, Standing};
 use crate::replicas::quality::patience;
 pub(crate) use crate::replicas::queue::PartId;
@@ -120,6 +121,12 @@ impl State {
         Some(self.asks.get(&ask)?.part)
     }
 
+    /// The ranges of parts that wait.
+    pub(crate) fn ranges(&self, parts: &[PartId]) -> Vec<Range<u64>> {
+        let known = parts.iter().filter_map(|id| self.parts.get(id));
+        known.map(|part| part.range.clone()).collect()
+    }
+
     /// A search has ended, and brought a number of sources that were not known: they get the next numbers.
     pub(crate) fn found(&mut self, count: usize, now: Duration) -> Vec<Decision> {
         if let Some(search) = &mut self.search {
@@ -155,7 +162,7 @@ impl State {
         }
         let mut wanted = Vec::new();
         let parts = ranges.iter().map(|range| {
-            let parts = serve::cut(range).into_iter().map(|range| {
+            let parts = parts(range.clone(), PART).into_iter().map(|range| {
                 let id = self.number();
                 self.parts.insert(id, Part::new(range));
                 id

@@ -12,6 +12,10 @@
 use super::*;
 use proptest::prelude::*;
 
+fn fill<P>(wants: &mut Wants<P>, piece: &Piece, bytes: Bytes) -> Option<(P, Bytes)> {
+    wants.fill(piece.want, piece.offset, bytes.into())
+}
+
 fn byte(at: u64) -> u8 {
     (at % 251) as u8
 }
@@ -69,8 +73,8 @@ proptest! {
         caution in 0_u32..9,
         order in any::<prop::sample::Index>(),
     ) {
-        let mut wants = Wants::new();
-        let pieces: Vec<Piece> = ranges.iter().enumerate().flat_map(|(i, range)| wants.add(range, i, Duration::ZERO)).collect();
+        let mut wants = Wants::default();
+        let pieces: Vec<Piece> = ranges.iter().enumerate().flat_map(|(i, range)| cut(&mut wants, range, i, Duration::ZERO)).collect();
         let mut requests = pack(pieces, means, caution);
         for asked in &requests {
             prop_assert!(!means.has_pages || !matches!(asked, Asked::Plain(_)));
@@ -93,10 +97,10 @@ proptest! {
         for asked in &requests {
             for (piece, data) in unpack(asked, answer(asked)).unwrap() {
                 // What comes twice, since it was asked for twice, counts once.
-                if found.len() % 2 == 0 && wants.open[&piece.want].missing > data.len() as u64 {
-                    prop_assert!(wants.fill(piece, data.clone()).is_none());
+                if found.len() % 2 == 0 && wants.missing(piece.want) > data.len() as u64 {
+                    prop_assert!(fill(&mut wants, piece, data.clone()).is_none());
                 }
-                if let Some((which, whole)) = wants.fill(piece, data) {
+                if let Some((which, whole)) = fill(&mut wants, piece, data) {
                     prop_assert!(found[which].replace(whole).is_none());
                 }
             }
@@ -104,20 +108,20 @@ proptest! {
         for (range, whole) in ranges.iter().zip(found) {
             prop_assert!(whole.unwrap() == bytes(range.clone()));
         }
-        prop_assert!(wants.open.is_empty());
+        prop_assert!(wants.is_empty());
     }
 
     #[test]
     fn answers_that_are_not_to_the_request_are_refused(
         ranges in ranges().prop_filter("a request", |ranges| ranges.len() > 1),
-        cut in any::<prop::sample::Index>(),
+        short in any::<prop::sample::Index>(),
         garbage in prop::collection::vec(any::<u8>(), 0..300),
     ) {
-        let mut wants = Wants::new();
-        let pieces: Vec<Piece> = ranges.iter().flat_map(|range| wants.add(range, (), Duration::ZERO)).collect();
+        let mut wants = Wants::default();
+        let pieces: Vec<Piece> = ranges.iter().flat_map(|range| cut(&mut wants, range, (), Duration::ZERO)).collect();
         for asked in pack(pieces, Means::default(), 0) {
             let whole = answer(&asked);
-            prop_assert!(unpack(&asked, whole.slice(..cut.index(whole.len()))).is_err());
+            prop_assert!(unpack(&asked, whole.slice(..short.index(whole.len()))).is_err());
             let longer = [&whole[..], b"x"].concat();
             prop_assert!(unpack(&asked, Bytes::from(longer)).is_err());
             if garbage.len() != whole.len() {
@@ -129,11 +133,11 @@ proptest! {
 
 #[test]
 fn small_ranges_are_one_request_and_large_ones_stream() {
-    let mut wants = Wants::new();
+    let mut wants = Wants::default();
     let small = (0..500_u64).map(|i| i * 5000..i * 5000 + 100);
     let pieces = small
         .chain(std::iter::once(0..10 << 20))
-        .flat_map(|range| wants.add(&range, (), Duration::ZERO));
+        .flat_map(|range| cut(&mut wants, &range, (), Duration::ZERO));
     let requests = pack(pieces.collect(), Means::default(), 0);
     assert!(matches!(&requests[0], Asked::Vector(pieces) if pieces.len() == 500));
     assert_eq!(requests.len(), 1 + (10 << 20) / limits::PART as usize);
@@ -141,12 +145,12 @@ fn small_ranges_are_one_request_and_large_ones_stream() {
 
 #[test]
 fn a_range_that_is_given_up_is_so_once() {
-    let mut wants = Wants::new();
-    let pieces = wants.add(&(0..10 << 20), "promise", Duration::ZERO);
-    assert!(wants.fill(&pieces[0], Bytes::from_static(b"x")).is_none());
-    assert_eq!(wants.give_up(&pieces[1]), Some("promise"));
-    assert_eq!(wants.give_up(&pieces[2]), None);
-    assert!(wants.fill(&pieces[1], Bytes::from_static(b"x")).is_none());
+    let mut wants = Wants::default();
+    let pieces = cut(&mut wants, &(0..10 << 20), "promise", Duration::ZERO);
+    assert!(fill(&mut wants, &pieces[0], Bytes::from_static(b"x")).is_none());
+    assert_eq!(wants.give_up(pieces[1].want), Some("promise"));
+    assert_eq!(wants.give_up(pieces[2].want), None);
+    assert!(fill(&mut wants, &pieces[1], Bytes::from_static(b"x")).is_none());
 }
 
 /// Where servers give checksums, ranges of some size are read alone, and small ones together.
@@ -157,11 +161,11 @@ fn the_size_decides_what_is_worth_a_request_of_its_own() {
         checks: true,
         ..Means::default()
     };
-    let mut wants = Wants::new();
+    let mut wants = Wants::default();
     let sizes = [100, 200, limits::PAGED, limits::PAGED - 1, 5 << 20];
     let pieces: Vec<Piece> = sizes
         .iter()
-        .flat_map(|&size| wants.add(&(0..size), (), Duration::ZERO))
+        .flat_map(|&size| cut(&mut wants, &(0..size), (), Duration::ZERO))
         .collect();
     let shape = |asked: &Asked| match asked {
         Asked::Vector(pieces) => pieces.len(),
@@ -200,9 +204,9 @@ proptest! {
         length in 1_u64..40_000,
         faults in prop::collection::vec((any::<bool>(), 0.0..1.0_f64, 0.0..1.0_f64), 0..6),
     ) {
-        let mut wants = Wants::new();
+        let mut wants = Wants::default();
         let range = start..start + length;
-        let mut open = wants.add(&range, (), Duration::ZERO);
+        let mut open = cut(&mut wants, &range, (), Duration::ZERO);
         let (mut faults, mut whole, mut failed) = (faults.into_iter(), None, 0);
         while let Some(piece) = open.pop() {
             let size = u64::from(piece.length) as f64;
@@ -224,7 +228,7 @@ proptest! {
             prop_assert!(found.damaged.is_empty() || piece.manner == Manner::Again);
             for (part, right) in &found.right {
                 prop_assert!(right[..] == bytes(part.range())[..]);
-                if let Some(done) = wants.fill(part, right.clone()) {
+                if let Some(done) = fill(&mut wants, part, right.clone()) {
                     prop_assert!(whole.replace(done.1).is_none());
                 }
             }
@@ -233,6 +237,6 @@ proptest! {
             open.extend(found.damaged);
         }
         prop_assert!(whole.unwrap()[..] == bytes(range)[..], "after {failed}");
-        prop_assert!(unpaged(&wants.add(&(0..9), (), Duration::ZERO)[0], &Bytes::new(), &[]).is_err());
+        prop_assert!(unpaged(&cut(&mut wants, &(0..9), (), Duration::ZERO)[0], &Bytes::new(), &[]).is_err());
     }
 }

@@ -7,14 +7,14 @@
 )]
 
 use super::*;
-use crate::pieces::Wants;
+use crate::pieces::cut;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 fn pieces(count: u64) -> Vec<Piece> {
-    let mut wants = Wants::new();
+    let mut wants = treemill_transfer::Wants::default();
     (0..count)
-        .flat_map(|i| wants.add(&(i..i + 1), (), Duration::ZERO))
+        .flat_map(|i| cut(&mut wants, &(i..i + 1), (), Duration::ZERO))
         .collect()
 }
 

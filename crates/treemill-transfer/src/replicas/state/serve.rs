@@ -2,11 +2,10 @@
 //! openings and of late answers.
 
 use super::{Decision, PartId, State};
-use crate::replicas::limits::{ALIKE, PART, TYPICAL};
+use crate::replicas::limits::{ALIKE, TYPICAL};
 use crate::replicas::members::{Member, Number};
 use crate::replicas::queue::End;
 use crate::replicas::share::{Share, share};
-use std::ops::Range;
 use std::time::Duration;
 
 impl State {
@@ -101,35 +100,5 @@ impl State {
         let both = [first, second].into_iter().zip(shared);
         both.map(|(number, bytes)| (number, end(number), bytes))
             .collect()
-    }
-}
-
-/// A range in parts that are nearly equal, each with its place among them.
-pub(super) fn cut(range: &Range<u64>) -> Vec<Range<u64>> {
-    let length = super::length(range);
-    let count = length.div_ceil(PART).max(1);
-    let each = length.div_ceil(count).max(1);
-    let step = usize::try_from(each).unwrap_or(usize::MAX);
-    let starts = range.clone().step_by(step);
-    starts
-        .map(|start| start..start.saturating_add(each).min(range.end))
-        .collect()
-}
-
-#[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn parts_cover_the_range_once(start in 0..1_u64 << 40, length in 1..20 * PART) {
-            let parts = cut(&(start..start + length));
-            prop_assert_eq!(parts.first().map(|part| part.start), Some(start));
-            prop_assert_eq!(parts.last().map(|part| part.end), Some(start + length));
-            prop_assert!(parts.windows(2).all(|two| two[0].end == two[1].start));
-            prop_assert!(parts.iter().all(|part| !part.is_empty() && part.end - part.start <= PART));
-        }
     }
 }
