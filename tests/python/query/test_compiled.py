@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from treemill.errors import QueryError
+from treemill.query.dependencies import restricted
 from treemill.query.planning import Specification
 from treemill.workers.file_query import KEPT, _kept, compiled
 
@@ -58,3 +59,14 @@ def test_an_error_is_raised_each_time() -> None:
     for _ in range(2):
         with pytest.raises((QueryError, ValueError)):
             compiled(wrong)
+
+
+def test_the_specification_of_all_bookings_is_not_made_again() -> None:
+    steps = [{"parent": None, "action": {"kind": "filter", "expr": {"text": "x", "tree": {}}}}]
+    booked = [{"at": 0, "result": {"kind": "count"}}, {"at": None, "result": {"kind": "count"}}]
+    whole = Specification(steps, booked)
+    assert restricted(whole, (0, 1)) is whole
+    swapped = restricted(whole, (1, 0))
+    assert [each["at"] for each in swapped.bookings] == [None, 0]
+    one = restricted(whole, (1,))
+    assert (one.steps, [*one.bookings]) == ((), booked[1:])
