@@ -6,7 +6,7 @@ Knows no task, no partial and no worker: a partial is bytes, and what a run is o
 name.
 """
 
-from .digest import by_attribute, certain_digest, digest, evaluator, versions
+from .digest import by_attribute, digest, evaluator, versions
 from .folder import Checkpoint, Folder, Pace, Wanted
 from .record import Fingerprint, PassRecord
 
@@ -18,7 +18,6 @@ __all__ = [
     "PassRecord",
     "Wanted",
     "by_attribute",
-    "certain_digest",
     "digest",
     "evaluator",
     "versions",

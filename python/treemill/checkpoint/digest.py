@@ -22,7 +22,7 @@ from typing import Protocol, TypeAlias
 
 from ..errors import UnsupportedError
 
-__all__ = ["by_attribute", "certain_digest", "digest", "evaluator", "versions"]
+__all__ = ["by_attribute", "digest", "evaluator", "versions"]
 
 # Which code a name stands for: digests of the user's own modules with those that they import, and
 # the versions of installed packages. A module counts as the user's own if it lies outside of
@@ -116,9 +116,14 @@ _OF_EVERY_CLASS = {
 }
 
 
-def digest(value: object) -> str:
-    """The digest of a value. Raises UnsupportedError, which names it, if it has none."""
-    return _Digest().of(value).hex()
+def digest(value: object, *, certain: bool = False) -> str:
+    """The digest of a value. Raises UnsupportedError, which names it, if it has none.
+
+    A function's is that of its code with all that another process would load for it, which tells
+    whether a run may go on from what an earlier one has done. `certain`: of what its value depends
+    on, so that equal ones have equal values for equal arguments. A function of which that is not
+    certain has none, and the error says why."""
+    return (_Certain() if certain else _Digest()).of(value).hex()
 
 
 def by_attribute(value: object) -> Mapping[str, str]:
@@ -352,10 +357,9 @@ def _no_digest(value: object, reason: str) -> str:
     )
 
 
-# Digests of functions that say for certain what their values depend on, for results that are
-# remembered. `digest` goes by the source of a module that another process would import. Here what
-# the module holds now counts, and a function that may look at anything else, such as a file or a
-# clock, has no digest.
+# Digests that are certain, for results that are remembered. Others go by the source of a module
+# that another process would import. Here what the module holds now counts, and a function that may
+# look at anything else, such as a file or a clock, has no digest.
 
 _LOOKS = frozenset(
     {
@@ -379,12 +383,6 @@ _PURE = frozenset(
 """Modules of Python's library whose functions depend on their arguments only."""
 _RANDOM = ("numpy.random", "scipy.stats")
 """Modules of packages of which functions draw random numbers."""
-
-
-def certain_digest(value: object) -> str:
-    """The digest of a function and of what goes with it: equal ones have equal values for equal
-    arguments. Raises UnsupportedError, which says why, if that is not certain."""
-    return _Certain().of(value).hex()
 
 
 class _Certain(_Digest):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from ..checkpoint import certain_digest
+from ..checkpoint.digest import digest
 from ..errors import QueryError
 from .own_functions import (
     Given,
@@ -403,7 +403,7 @@ class Batched:
 
     def depends_on(self) -> str:
         """See function_registry.Dependent."""
-        return certain_digest((self._function, self._returns, self._names, self._records))
+        return digest((self._function, self._returns, self._names, self._records), certain=True)
 
     def core(self) -> _core.Functions:
         """Returns what the core's queries take."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
-from ..checkpoint import certain_digest
+from ..checkpoint.digest import digest
 from ..errors import QueryError
 from .numba_code import Compiled, check_signature, compiled
 from .own_functions import Given, UserFunction, identity_of, parameter_names, title_of, words
@@ -111,7 +111,7 @@ class Kernel:
 
     def depends_on(self) -> str:
         """See function_registry.Dependent."""
-        return certain_digest((self._plain, self._signature))
+        return digest((self._plain, self._signature), certain=True)
 
     def core(self) -> _core.Functions:
         """Returns what the core's queries take."""

@@ -21,7 +21,6 @@ from ..checkpoint import (
     Folder,
     Wanted,
     by_attribute,
-    certain_digest,
     digest,
     evaluator,
     versions,
@@ -105,7 +104,8 @@ def of_selector(selector: Selector) -> dict[str, str]:
 def certain_of_selector(selector: Selector) -> dict[str, str]:
     """The parts of a selector whose output is remembered. Raises UnsupportedError if it is not
     certain what its code depends on."""
-    return {"code": certain_digest(given_for(selector)), "evaluator": digest(evaluator())}
+    code = digest(given_for(selector), certain=True)
+    return {"code": code, "evaluator": digest(evaluator())}
 
 
 def refuse_end_worker(selector: Selector) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._system.process import raising
 from ..backends.base import Pool, Results
 from ..backends.checkpoint_writer import Checkpointing
-from ..checkpoint import Folder, certain_digest, digest
+from ..checkpoint import Folder, digest
 from ..data.rows import Sink
 from ..errors import QueryError, TreemillError, UnsupportedError
 from ..language.function_registry import Dependent
@@ -231,12 +231,11 @@ class SelectorRun(Computation[object]):
 
     def _checkpointing(self, data: ChainData | CycleData, kept: QueryCheckpoint) -> Checkpointing:
         is_certain = kept.by_content
-        digested = certain_digest if is_certain else digest
         code = certain_of_selector if is_certain else of_selector
         parts = code(self._selector) | {
             "inputs": digest(dict(self._inputs)),
             "seed": digest(self._options.values["seed"]),
-            "schema": digested(self._schema),
+            "schema": digest(self._schema, certain=is_certain),
         }
         described = {} if self._bookings is None else {"bookings": self._bookings.specification}
         if isinstance(data, ChainData) and data.derivation is not None:

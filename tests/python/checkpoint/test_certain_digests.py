@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from treemill import UnsupportedError
-from treemill.checkpoint import certain_digest
+from treemill.checkpoint import digest
 
 SCALE = 2.0
 LOOKED_AT = {"a": [1, 2, (3, "x")], "b": np.arange(3)}
@@ -45,9 +45,9 @@ def test_what_is_the_same_has_the_same_digest(module):
     def again(x):
         return SCALE * math.sqrt(x) + np.sin(x) + LOOKED_AT["b"][0]
 
-    assert certain_digest(one) == certain_digest(again)
+    assert digest(one, certain=True) == digest(again, certain=True)
     text = "def f(x):\n    return x * 2\n"
-    assert certain_digest(module(text).f) == certain_digest(module(text).f)
+    assert digest(module(text).f, certain=True) == digest(module(text).f, certain=True)
 
 
 CHANGES = {
@@ -93,8 +93,8 @@ CHANGES = {
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_change_is_seen(module, what):
     before, after = CHANGES[what]
-    assert certain_digest(module(before).f) == certain_digest(module(before).f)
-    assert certain_digest(module(before).f) != certain_digest(module(after).f)
+    assert digest(module(before).f, certain=True) == digest(module(before).f, certain=True)
+    assert digest(module(before).f, certain=True) != digest(module(after).f, certain=True)
 
 
 @pytest.mark.parametrize(
@@ -112,19 +112,19 @@ def test_other_modules_count_as_they_are_now(module, text):
     inner = "C = 1\ndef g(x): return x + C"
     changed = "C = 1\ndef g(x): return x - C"
 
-    def digest(of):
+    def of_inner(of):
         sys.modules.pop("inner_of_mine", None)
         made = module(text, inner_of_mine=of)
         importlib.import_module("inner_of_mine")
-        return certain_digest(made.f)
+        return digest(made.f, certain=True)
 
-    first = digest(inner)
-    assert digest(inner) == first
-    assert digest(changed) != first
-    assert digest(inner) == first
+    first = of_inner(inner)
+    assert of_inner(inner) == first
+    assert of_inner(changed) != first
+    assert of_inner(inner) == first
     # Not only as its source says.
     sys.modules["inner_of_mine"].C = 5
-    assert certain_digest(sys.modules["helper_of_mine"].f) != first
+    assert digest(sys.modules["helper_of_mine"].f, certain=True) != first
 
 
 UNCERTAIN = [
@@ -153,7 +153,7 @@ UNCERTAIN = [
 def test_what_is_not_certain_has_none(module, text):
     made = module(text)
     with pytest.raises(UnsupportedError):
-        certain_digest(made.f)
+        digest(made.f, certain=True)
 
 
 def test_other_processes_have_the_same_digest(tmp_path):
@@ -162,8 +162,8 @@ def test_other_processes_have_the_same_digest(tmp_path):
         "def g(x): return np.sqrt(x) if x in C else a.c\ndef f(x): return g(x) + len(C)\n"
     )
     program = (
-        "from helper_of_mine import f\nfrom treemill.checkpoint import certain_digest\n"
-        "print(certain_digest(f))"
+        "from helper_of_mine import f\nfrom treemill.checkpoint import digest\n"
+        "print(digest(f, certain=True))"
     )
     said = {
         subprocess.run(
