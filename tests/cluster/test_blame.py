@@ -128,7 +128,7 @@ def test_a_query_that_takes_more_memory_than_it_may_ends_with_the_entries(
         session._pool._client.wait_for_workers(1, timeout=60)
         fine = [session.submit(slow(seen, 1e-3), events, memory="200 MB") for _ in range(others)]
         until(lambda: not fine or list(seen.iterdir()), "the other one at work")
-        # Small chunks: it is still at the second file when the other one has left the process to it.
+        # Small chunks: it is at the second file still when it has the process for itself.
         bad = session.submit(greedy(seen, 400), events, memory="300 MB", chunksize=1000)
         with raises(tm.WorkerError, about="query 'greedy'", said="may take 300 MB") as caught:
             bad.result(120)
