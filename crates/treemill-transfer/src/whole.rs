@@ -27,6 +27,8 @@ pub struct Whole {
     /// Parts by their first bytes' places in the file.
     parts: BTreeMap<u64, Chunk>,
     missing: u64,
+    /// Memory for parts that were not asked for yet, side by side.
+    rooms: BTreeMap<u64, BytesMut>,
 }
 
 impl Whole {
@@ -37,6 +39,7 @@ impl Whole {
             missing: length(&range),
             range,
             parts: BTreeMap::new(),
+            rooms: BTreeMap::new(),
         }
     }
 
@@ -50,6 +53,24 @@ impl Whole {
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.missing
+    }
+
+    /// Takes memory for all of its parts, of which there are several.
+    fn furnish(&mut self, parts: &[Range<u64>]) {
+        let bytes = usize::try_from(self.missing).unwrap_or(0);
+        let starts = parts.iter().map(|part| part.start);
+        let all = BytesMut::with_capacity(bytes);
+        self.rooms = starts.zip(rooms(parts, all)).collect();
+    }
+
+    /// The memory for a part, or for one that begins like it and is smaller: empty if there is none.
+    fn room(&mut self, part: &Range<u64>) -> BytesMut {
+        let mut room = self.rooms.remove(&part.start).unwrap_or_default();
+        let bytes = usize::try_from(length(part)).unwrap_or(usize::MAX);
+        if bytes < room.capacity() {
+            self.rooms.insert(part.end, room.split_off(bytes));
+        }
+        room
     }
 
     /// The part that begins at this place of the file is here: the range's bytes, if it was the last one. Parts that were
@@ -242,9 +263,19 @@ impl<P> Wants<P> {
     pub fn add(&mut self, range: &Range<u64>, promise: P, most: u64) -> (u64, Vec<Range<u64>>) {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        let open = (Whole::new(range.clone()), promise);
-        self.open.insert(number, open);
-        (number, parts(range.clone(), most))
+        let (mut whole, parts) = (Whole::new(range.clone()), parts(range.clone(), most));
+        if parts.len() > 1 {
+            whole.furnish(&parts);
+        }
+        self.open.insert(number, (whole, promise));
+        (number, parts)
+    }
+
+    /// Memory for a part that is asked for now, of a range that has several: what is written there is not copied when the range is
+    /// put together. Empty if there is none, as for a part that is asked for once more.
+    pub fn room(&mut self, number: u64, part: &Range<u64>) -> BytesMut {
+        let open = self.open.get_mut(&number);
+        open.map_or_else(BytesMut::new, |(whole, _)| whole.room(part))
     }
 
     /// A part of the range of this number is here: what was given with the range, and its bytes, if they are all here now.
@@ -345,6 +376,31 @@ mod tests {
         let bytes = come.last().unwrap().unwrap();
         assert_eq!(bytes.as_ptr(), address);
         assert_eq!(bytes, content(&(0..3000)));
+    }
+
+    /// A request that is made smaller has the front of its room, and what follows it the rest.
+    #[test]
+    fn rooms_of_ranges_lie_side_by_side_however_parts_are_asked_for() {
+        let mut wants = Wants::default();
+        let (number, parts) = wants.add(&(100..3100), (), 1000);
+        let mut asked = vec![100..400, 400..1100];
+        asked.extend_from_slice(&parts[1..]);
+        let mut first = None;
+        let mut whole = None;
+        for part in &asked {
+            let mut room = wants.room(number, part);
+            assert_eq!(room.capacity() as u64, length(part));
+            first.get_or_insert(room.as_ptr());
+            room.extend_from_slice(&content(part));
+            whole = wants.fill(number, part.start, room.into());
+        }
+        let (_, bytes) = whole.unwrap();
+        assert_eq!(
+            (Some(bytes.as_ptr()), &bytes[..]),
+            (first, &content(&(100..3100))[..])
+        );
+        let (number, _) = wants.add(&(0..10), (), 1000);
+        assert_eq!(wants.room(number, &(0..10)).capacity(), 0, "it is one part");
     }
 
     /// Whoever waits may do anything: nothing is locked when it is told.

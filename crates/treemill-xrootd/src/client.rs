@@ -15,6 +15,7 @@ use crate::url::Url;
 use crate::wire::bodies::{Entry, Location, Opened, Status, values};
 use crate::wire::{Request, WireError, codes};
 use crate::{limits, tls};
+use bytes::BytesMut;
 use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -239,7 +240,7 @@ impl Client {
         &self,
         url: &Url,
         request: impl Fn(String) -> Request + Send + Sync,
-    ) -> Result<(Arc<Session>, Vec<u8>), Trouble> {
+    ) -> Result<(Arc<Session>, BytesMut), Trouble> {
         wait(self.follow(Route::new(url), url, request))
     }
 
@@ -248,7 +249,7 @@ impl Client {
         mut route: Route,
         url: &Url,
         request: impl Fn(String) -> Request + Send + Sync,
-    ) -> Result<(Arc<Session>, Vec<u8>), Trouble> {
+    ) -> Result<(Arc<Session>, BytesMut), Trouble> {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         let mut reason: Option<Trouble> = None;
         let mut lost = Duration::ZERO;

@@ -12,6 +12,7 @@ use crate::transport::{Arrived, Encryption, Transport};
 use crate::url::Server;
 use crate::wire::Request;
 use crate::{limits, refusal};
+use bytes::BytesMut;
 use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,6 +27,8 @@ use treemill_transfer::{Kind, Trouble};
 pub(crate) struct Sending {
     pub(crate) request: Request,
     pub(crate) most: usize,
+    /// Memory for these data, or none.
+    pub(crate) room: BytesMut,
     pub(crate) sink: Sink,
 }
 
@@ -71,6 +74,7 @@ impl Sending {
         let sending = Sending {
             request,
             most,
+            room: BytesMut::new(),
             sink,
         };
         (sending, ticket)
@@ -229,6 +233,7 @@ impl Connection {
         for Sending {
             request,
             most,
+            room,
             sink,
         } in all
         {
@@ -239,6 +244,7 @@ impl Connection {
             match state.stream.send(&request, most, now) {
                 Ok((stream, bytes_sent)) => {
                     bytes.extend(bytes_sent);
+                    state.stream.place(stream, room);
                     let due = request.file_bytes();
                     state.due = state.due.saturating_add(due);
                     let sent = now;
@@ -382,8 +388,48 @@ fn in_the_clear() -> Trouble {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::wire::{Header, codes};
+    use std::io::Write;
     use std::net::TcpListener;
+    use std::sync::mpsc::channel;
     use treemill_transfer::wait;
+
+    #[test]
+    fn data_come_where_their_request_has_memory_for_them() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Server {
+            host: "127.0.0.1".to_owned(),
+            port: listener.local_addr().unwrap().port(),
+        };
+        let connection = wait(Connection::open(&server, &Options::default())).unwrap();
+        let (room, (sender, answers)) = (BytesMut::with_capacity(5), channel());
+        let address = room.as_ptr() as usize;
+        let request = Request::Read {
+            handle: [0; 4],
+            offset: 0,
+            length: 5,
+        };
+        connection.send(vec![Sending {
+            request,
+            most: 5,
+            room,
+            sink: Box::new(move |answer| sender.send(answer).unwrap()),
+        }]);
+        let header = Header {
+            stream: 1,
+            state: codes::OK,
+            length: 5,
+        };
+        let (mut peer, _) = listener.accept().unwrap();
+        peer.write_all(&[&header.encode()[..], b"bytes"].concat())
+            .unwrap();
+        let answer = answers.recv_timeout(Duration::from_secs(20));
+        let data = refusal::data(answer.unwrap().unwrap()).unwrap();
+        assert_eq!(
+            (data.as_ptr() as usize, &data[..]),
+            (address, &b"bytes"[..])
+        );
+    }
 
     #[test]
     fn a_connection_that_breaks_before_its_greeting_is_an_error_of_all_that_is_asked() {

@@ -10,6 +10,7 @@ use crate::url::Server;
 use crate::wire::bodies::{Opened, Status};
 use crate::wire::{Handle, Request};
 use crate::{limits, vector};
+use bytes::BytesMut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_transfer::{Kind, Trouble};
 
@@ -73,13 +74,15 @@ impl File {
         &self.session
     }
 
-    /// Sends reads without waiting, in one piece. Each sink is called once, mostly on the connection's reading task.
-    pub(crate) fn send(&self, all: Vec<(Asked, Sink)>) {
-        let sending = |(asked, sink): (Asked, Sink)| {
+    /// Sends reads without waiting, in one piece, each with memory for its data, or none. Each sink is called once, mostly on
+    /// the connection's reading task.
+    pub(crate) fn send(&self, all: Vec<(Asked, BytesMut, Sink)>) {
+        let sending = |(asked, room, sink): (Asked, BytesMut, Sink)| {
             let (request, most) = self.request(&asked);
             Sending {
                 request,
                 most,
+                room,
                 sink,
             }
         };
@@ -88,7 +91,7 @@ impl File {
             return self.session.send(all.into_iter().map(sending).collect());
         }
         drop(is_closed);
-        for (_, sink) in all {
+        for (_, _, sink) in all {
             sink(Err(changed()));
         }
     }
@@ -223,7 +226,7 @@ impl File {
     /// # Errors
     /// Any kind; the file counts as closed even so.
     pub fn close(self) -> Result<(), Trouble> {
-        let answer = self.shut().map_or(Ok(Vec::new()), |ticket| {
+        let answer = self.shut().map_or(Ok(BytesMut::new()), |ticket| {
             ticket.wait().and_then(refusal::data)
         });
         answer.map(drop).map_err(|e| self.named(e))
@@ -272,6 +275,7 @@ impl Reading<'_> {
         self.ticket
             .wait()
             .and_then(refusal::data)
+            .map(Vec::from)
             .map_err(|error| self.file.named(error))
     }
 }

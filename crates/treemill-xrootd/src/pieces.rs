@@ -3,10 +3,10 @@
 use crate::error::trouble;
 use crate::limits;
 use crate::vector::Most;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use std::ops::Range;
 use std::time::Duration;
-use treemill_transfer::{Kind, Trouble, Wants, parts};
+use treemill_transfer::{Chunk, Kind, Trouble, Wants, parts};
 
 /// A part of a range, which one request carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,20 +173,29 @@ pub(crate) fn pack(pieces: Vec<Piece>, means: Means, caution: u32) -> Vec<Asked>
     vectors.into_iter().map(one).chain(alone).collect()
 }
 
+/// A request with the memory for its data, if they are a part of a range that has several.
+pub(crate) fn furnished<P>(wants: &mut Wants<P>, asked: Asked) -> (Asked, BytesMut) {
+    let room = match &asked {
+        Asked::Plain(piece) | Asked::Pages(piece) => wants.room(piece.want, &piece.range()),
+        Asked::Vector(_) => BytesMut::new(),
+    };
+    (asked, room)
+}
+
 /// Takes the data of an answer apart by pieces, without copies.
 ///
 /// # Errors
 /// `Changed` if the file is shorter than it was, `Protocol` if the data are not what was asked for.
-pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>, Trouble> {
+pub(crate) fn unpack(asked: &Asked, data: BytesMut) -> Result<Vec<(&Piece, Chunk)>, Trouble> {
     let wrong = |what: String| trouble(Kind::Malformed, what);
     let pieces = match asked {
         Asked::Plain(piece) | Asked::Pages(piece) if data.len() == piece.size() => {
-            return Ok(vec![(piece, data)]);
+            return Ok(vec![(piece, data.into())]);
         }
         Asked::Plain(piece) | Asked::Pages(piece) => return Err(shorter(data.len(), piece)),
         Asked::Vector(pieces) => pieces,
     };
-    let mut rest = data;
+    let mut rest = data.freeze();
     let mut found = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let due = piece.size().saturating_add(limits::SEGMENT_HEADER);
@@ -201,7 +210,7 @@ pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>,
             let what = "the answer to a vectored read has other ranges than treemill asked for";
             return Err(wrong(what.to_owned()));
         }
-        found.push((piece, segment));
+        found.push((piece, segment.into()));
     }
     if rest.is_empty() {
         return Ok(found);

@@ -3,6 +3,7 @@
 use crate::error::trouble;
 use crate::stream::Outcome;
 use crate::wire::{WireError, codes};
+use bytes::BytesMut;
 use std::ops::Range;
 use treemill_transfer::{Kind, Trouble};
 
@@ -28,7 +29,7 @@ const KINDS: [(u32, Kind); 14] = [
 ///
 /// # Errors
 /// If it has none; a redirect counts as an error of the protocol here.
-pub(crate) fn data(outcome: Outcome) -> Result<Vec<u8>, Trouble> {
+pub(crate) fn data(outcome: Outcome) -> Result<BytesMut, Trouble> {
     let (kind, what) = match outcome {
         Outcome::Data(data) => return Ok(data),
         Outcome::Pages { data, damaged } if damaged.is_empty() => return Ok(data),

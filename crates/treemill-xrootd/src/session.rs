@@ -12,6 +12,7 @@ use crate::url::Server;
 use crate::vector::Most;
 use crate::wire::{Request, bodies};
 use crate::{limits, login};
+use bytes::BytesMut;
 use rustls::ClientConfig;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -163,6 +164,7 @@ impl Session {
         let sending = Sending {
             request,
             most,
+            room: BytesMut::new(),
             sink,
         };
         self.send(vec![sending]);
@@ -170,7 +172,7 @@ impl Session {
     }
 
     /// Sends a request: the data of its answer.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Vec<u8>, Trouble> {
+    pub(crate) async fn ask(&self, request: Request) -> Result<BytesMut, Trouble> {
         let outcome = self.submit(request, limits::MOST_CONTROL).answer().await;
         outcome
             .and_then(refusal::data)
@@ -231,6 +233,7 @@ impl Session {
         Sending {
             request,
             most: limits::MOST_CONTROL,
+            room: BytesMut::new(),
             sink,
         }
     }

@@ -4,7 +4,7 @@
 use crate::client::Client;
 use crate::error::trouble;
 use crate::file::{File, changed};
-use crate::pieces::{Asked, Manner, Piece, cut, pack, unpack, unpaged, wanted};
+use crate::pieces::{Asked, Manner, Piece, cut, furnished, pack, unpack, unpaged, wanted};
 use crate::recovery::{Loss, Recovery, Step};
 use crate::refusal;
 use crate::route::Route;
@@ -13,6 +13,7 @@ use crate::ticket::{Answer, Sink};
 use crate::url::{Server, Url, shown};
 use crate::wire::bodies::Status;
 use crate::wire::codes;
+use bytes::BytesMut;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,7 +21,7 @@ use treemill_source::{
     Bytes, Checksums, Costs, Identity, Promise, Request, SETTLED, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets, tickets,
 };
-use treemill_transfer::{Kind, Trouble, Wants};
+use treemill_transfer::{Chunk, Kind, Trouble, Wants};
 use treemill_transfer::{runtime, wait_for};
 
 mod checksums;
@@ -211,25 +212,27 @@ impl Core {
     }
 
     fn send(self: &Arc<Self>, pieces: Vec<Piece>) {
-        let state = self.state();
+        let mut state = self.state();
         let pieces = wanted(&state.wants, pieces);
         if pieces.is_empty() {
             return;
         }
         let (file, generation) = (Arc::clone(&state.file), state.recovery.generation());
         let caution = state.recovery.attempts();
+        let requests = pack(pieces, file.session().means(), caution).into_iter();
+        let wants = &mut state.wants;
+        let requests: Vec<_> = requests.map(|asked| furnished(wants, asked)).collect();
         drop(state);
         let server = file.session().server().clone();
-        let sending = |asked: Asked| {
+        let sending = |(asked, room): (Asked, BytesMut)| {
             let (core, kept, place) = (
                 Arc::clone(self),
                 asked.clone(),
                 (generation, server.clone()),
             );
             let sink: Sink = Box::new(move |answer| core.answered(kept, place, answer));
-            (asked, sink)
+            (asked, room, sink)
         };
-        let requests = pack(pieces, file.session().means(), caution);
         file.send(requests.into_iter().map(sending).collect());
     }
 
@@ -239,7 +242,7 @@ impl Core {
             (Asked::Pages(piece), Ok(Outcome::Pages { data, damaged }))
                 if !damaged.is_empty() || data.len() != piece.size() =>
             {
-                return self.patch(asked, place, data.into(), &damaged);
+                return self.patch(asked, place, data.freeze(), &damaged);
             }
             (_, answer) => answer,
         };
@@ -247,7 +250,7 @@ impl Core {
         let has_none =
             matches!(&answer, Ok(Outcome::Refused { code, .. }) if codes::NO_PAGES.contains(code));
         let is_refusal = answer.is_ok();
-        let data = answer.and_then(refusal::data).map(Bytes::from);
+        let data = answer.and_then(refusal::data);
         let error = match data.and_then(|data| unpack(&asked, data)) {
             Ok(filled) => return self.fill(filled),
             Err(error) => error,
@@ -285,7 +288,11 @@ impl Core {
         match unpaged(piece, &data, damaged) {
             Ok(found) => {
                 let right = found.right.iter();
-                self.fill(right.map(|(piece, bytes)| (piece, bytes.clone())).collect());
+                self.fill(
+                    right
+                        .map(|(piece, bytes)| (piece, bytes.clone().into()))
+                        .collect(),
+                );
                 let steps = self.state().recovery.wanted(found.again);
                 self.perform(steps, Some(&error));
                 if !found.damaged.is_empty() {
@@ -302,7 +309,7 @@ impl Core {
         }
     }
 
-    fn fill(&self, filled: Vec<(&Piece, Bytes)>) {
+    fn fill(&self, filled: Vec<(&Piece, Chunk)>) {
         if filled.is_empty() {
             return;
         }
@@ -313,7 +320,7 @@ impl Core {
             .into_iter()
             .filter_map(|(piece, bytes)| {
                 let (want, start) = (piece.want, piece.offset);
-                state.wants.fill(want, start, bytes.into())
+                state.wants.fill(want, start, bytes)
             })
             .collect();
         drop(state);

@@ -7,6 +7,7 @@
 
 use crate::limits;
 use crate::wire::{Header, Paged, Reply, Request, WireError, codes};
+use bytes::BytesMut;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -118,6 +119,13 @@ impl Stream {
         }
         self.flights.insert(stream, flight);
         Ok((stream, bytes))
+    }
+
+    /// The data of the answer to a request, which was just sent, are to be written to this memory, if there is as much.
+    pub fn place(&mut self, stream: u16, room: BytesMut) {
+        if let Some(flight) = self.flights.get_mut(&stream) {
+            flight.data = room;
+        }
     }
 
     /// A stream that stands for no request. Stream 0 is the handshake's.
@@ -421,7 +429,7 @@ impl Stream {
             && flight.phase != Phase::Abandoned
         {
             flight.phase = Phase::Abandoned;
-            flight.data = Vec::new();
+            flight.data = BytesMut::new();
             out.push(Event::Done { stream, outcome });
         }
     }

@@ -24,7 +24,7 @@ fn bytes(range: Range<u64>) -> Vec<u8> {
     range.map(byte).collect()
 }
 
-fn answer(asked: &Asked) -> Bytes {
+fn answer(asked: &Asked) -> BytesMut {
     let vector = |pieces: &Vec<Piece>| {
         let segment = |piece: &Piece| {
             let mut segment = b"hand".to_vec();
@@ -35,10 +35,11 @@ fn answer(asked: &Asked) -> Bytes {
         };
         pieces.iter().flat_map(segment).collect()
     };
-    Bytes::from(match asked {
+    let answer: Vec<u8> = match asked {
         Asked::Plain(piece) | Asked::Pages(piece) => bytes(piece.range()),
         Asked::Vector(pieces) => vector(pieces),
-    })
+    };
+    answer[..].into()
 }
 
 fn ranges() -> impl Strategy<Value = Vec<Range<u64>>> {
@@ -96,6 +97,7 @@ proptest! {
         let mut found = vec![None; ranges.len()];
         for asked in &requests {
             for (piece, data) in unpack(asked, answer(asked)).unwrap() {
+                let data = Bytes::from(data);
                 // What comes twice, since it was asked for twice, counts once.
                 if found.len() % 2 == 0 && wants.missing(piece.want) > data.len() as u64 {
                     prop_assert!(fill(&mut wants, piece, data.clone()).is_none());
@@ -121,11 +123,11 @@ proptest! {
         let pieces: Vec<Piece> = ranges.iter().flat_map(|range| cut(&mut wants, range, (), Duration::ZERO)).collect();
         for asked in pack(pieces, Means::default(), 0) {
             let whole = answer(&asked);
-            prop_assert!(unpack(&asked, whole.slice(..short.index(whole.len()))).is_err());
+            prop_assert!(unpack(&asked, whole[..short.index(whole.len())].into()).is_err());
             let longer = [&whole[..], b"x"].concat();
-            prop_assert!(unpack(&asked, Bytes::from(longer)).is_err());
+            prop_assert!(unpack(&asked, longer[..].into()).is_err());
             if garbage.len() != whole.len() {
-                prop_assert!(unpack(&asked, Bytes::from(garbage.clone())).is_err());
+                prop_assert!(unpack(&asked, garbage[..].into()).is_err());
             }
         }
     }
@@ -141,6 +143,27 @@ fn small_ranges_are_one_request_and_large_ones_stream() {
     let requests = pack(pieces.collect(), Means::default(), 0);
     assert!(matches!(&requests[0], Asked::Vector(pieces) if pieces.len() == 500));
     assert_eq!(requests.len(), 1 + (10 << 20) / limits::PART as usize);
+}
+
+/// Whatever the size of the requests: the bytes lie where the first one's were written.
+#[test]
+fn a_large_range_is_put_together_without_a_copy() {
+    for caution in [0, 2] {
+        let (mut wants, range) = (Wants::default(), 7..7 + (5 << 20));
+        let pieces = cut(&mut wants, &range, (), Duration::ZERO);
+        let (mut first, mut whole) = (None, None);
+        for asked in pack(pieces, Means::default(), caution) {
+            let (asked, mut room) = furnished(&mut wants, asked);
+            first.get_or_insert(room.as_ptr());
+            room.extend_from_slice(&answer(&asked));
+            for (piece, data) in unpack(&asked, room).unwrap() {
+                whole = wants.fill(piece.want, piece.offset, data);
+            }
+        }
+        let (_, whole) = whole.unwrap();
+        assert_eq!(Some(whole.as_ptr()), first);
+        assert!(whole[..] == bytes(range)[..]);
+    }
 }
 
 #[test]

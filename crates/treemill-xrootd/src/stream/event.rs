@@ -1,6 +1,7 @@
 //! What a connection's state machine says, and how long things may take. Data only.
 
 use crate::limits;
+use bytes::BytesMut;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The whole data of the response.
-    Data(Vec<u8>),
+    Data(BytesMut),
     /// The data of an answer with checksums, and the ranges of the file in which they are not what their checksums say.
     Pages {
-        data: Vec<u8>,
+        data: BytesMut,
         damaged: Vec<Range<u64>>,
     },
     /// The server refused it.

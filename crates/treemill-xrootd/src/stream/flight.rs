@@ -3,6 +3,7 @@
 use super::pages::Pages;
 use crate::limits;
 use crate::wire::{Paged, WireError};
+use bytes::BytesMut;
 use std::time::Duration;
 
 /// What a request waits for.
@@ -23,7 +24,7 @@ pub(super) struct Flight {
     /// How many requests were sent up to it.
     pub(super) number: u64,
     request: Vec<u8>,
-    pub(super) data: Vec<u8>,
+    pub(super) data: BytesMut,
     /// The pages that it asks for, if it does.
     pub(super) pages: Option<Pages>,
     /// Bytes of data that the answer may have in all.
@@ -39,7 +40,7 @@ pub(super) struct Flight {
 
 impl Flight {
     pub(super) fn new(number: u64, request: Vec<u8>, most: usize, now: Duration) -> Self {
-        let (data, phase, patient_until) = (Vec::new(), Phase::Sent, None);
+        let (data, phase, patient_until) = (BytesMut::new(), Phase::Sent, None);
         Flight {
             number,
             request,
@@ -77,7 +78,7 @@ impl Flight {
         if self.phase != Phase::Abandoned
             && self.data.capacity().saturating_sub(self.data.len()) < bytes
         {
-            self.data.reserve_exact(all.max(bytes));
+            self.data.reserve(all.max(bytes));
         }
     }
 

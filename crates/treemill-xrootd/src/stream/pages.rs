@@ -3,6 +3,7 @@
 
 use crate::wire::codes::PAGE;
 use crate::wire::{Paged, WireError};
+use bytes::BytesMut;
 use crc_fast::crc32_iscsi;
 use std::ops::Range;
 
@@ -67,7 +68,7 @@ impl Pages {
     ///
     /// # Errors
     /// If a page is empty, or if more comes than was asked for.
-    pub(super) fn take(&mut self, mut bytes: &[u8], data: &mut Vec<u8>) -> Result<(), WireError> {
+    pub(super) fn take(&mut self, mut bytes: &[u8], data: &mut BytesMut) -> Result<(), WireError> {
         while let Some((first, _)) = bytes.split_first() {
             match &mut self.part {
                 Part::Checksum { sum, here } => {

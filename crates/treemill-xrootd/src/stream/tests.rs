@@ -145,7 +145,7 @@ proptest! {
         }
         prop_assert_eq!(events.len(), expected.len());
         for (index, data) in expected.into_iter().enumerate() {
-            prop_assert!(events.contains(&done(index as u16 + 1, Outcome::Data(data))));
+            prop_assert!(events.contains(&done(index as u16 + 1, Outcome::Data(data[..].into()))));
         }
         prop_assert_eq!(stream.in_flight(), 0);
     }
@@ -261,7 +261,10 @@ fn the_handshake_is_answered_on_stream_zero() {
         .unwrap();
     assert_eq!(
         events,
-        [done(0, Outcome::Data(vec![0, 0, 5, 0x20, 0, 0, 0, 1]))]
+        [done(
+            0,
+            Outcome::Data([0, 0, 5, 0x20, 0, 0, 0, 1][..].into())
+        )]
     );
 }
 
@@ -278,6 +281,28 @@ fn a_request_behind_others_that_make_progress_is_not_neglected() {
 }
 
 #[test]
+fn data_are_written_to_the_memory_that_their_request_has() {
+    let (mut stream, room) = (reading(2), BytesMut::with_capacity(5));
+    let address = room.as_ptr();
+    stream.place(2, room);
+    let bytes = [
+        response(2, codes::OK_SO_FAR, b"ab"),
+        response(2, codes::OK, b"cde"),
+    ];
+    let events = stream.taken(&bytes.concat(), at(0)).unwrap();
+    let [
+        Event::Done {
+            stream: 2,
+            outcome: Outcome::Data(data),
+        },
+    ] = &events[..]
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!((data.as_ptr(), &data[..]), (address, &b"abcde"[..]));
+}
+
+#[test]
 fn what_precedes_a_breach_of_the_protocol_counts() {
     let mut stream = reading(2);
     let bytes = [
@@ -287,5 +312,5 @@ fn what_precedes_a_breach_of_the_protocol_counts() {
     .concat();
     let mut out = Vec::new();
     assert!(stream.take(&bytes, at(0), &mut out).is_err());
-    assert_eq!(out, [done(1, Outcome::Data(b"x".to_vec()))]);
+    assert_eq!(out, [done(1, Outcome::Data(b"x"[..].into()))]);
 }

@@ -170,7 +170,7 @@ fn a_request_that_is_sent_again_begins_anew() {
     assert_eq!(stream.taken(&wait, at(0)).unwrap(), []);
     assert_eq!(stream.tick(at(2)).len(), 1);
     let whole = announced(true, 0, &units(0..100).remove(0).1);
-    let (data, damaged) = (file(0..100), vec![]);
+    let (data, damaged) = (file(0..100)[..].into(), vec![]);
     let expected = done(1, Outcome::Pages { data, damaged });
     assert_eq!(stream.taken(&whole, at(2)).unwrap(), [expected]);
 }

@@ -12,7 +12,7 @@ fn a_wait_sends_the_request_again_when_it_is_over() {
     assert_eq!(stream.tick(at(20)), [Event::Send(request)]);
     assert_eq!(stream.tick(at(21)), [], "it is sent once");
     let events = stream.taken(&response(1, codes::OK, b"x"), at(22)).unwrap();
-    assert_eq!(events, [done(1, Outcome::Data(b"x".to_vec()))]);
+    assert_eq!(events, [done(1, Outcome::Data(b"x"[..].into()))]);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_promise_for_later_than_patience_is_taken() {
         assert_eq!(stream.taken(&promise, at(0)).unwrap(), []);
         let answer = promised(1, codes::OK, b"x");
         let events = stream.taken(&answer, at(1)).unwrap();
-        assert_eq!(events, [done(1, Outcome::Data(b"x".to_vec()))]);
+        assert_eq!(events, [done(1, Outcome::Data(b"x"[..].into()))]);
         assert_eq!(stream.tick(at(1000)), [], "nothing is due");
     }
 }
@@ -197,7 +197,7 @@ fn slow_progress_is_progress() {
     }
     assert_eq!(
         stream.taken(b"x", at(900)).unwrap(),
-        [done(1, Outcome::Data(vec![b'x'; 100]))]
+        [done(1, Outcome::Data([b'x'; 100][..].into()))]
     );
 }
 
