@@ -1,6 +1,8 @@
 """What a worker of a cluster may begin without an order, and when it tells what it has done."""
 
+from treemill.backends.dask import worker_plugin
 from treemill.backends.dask.pass_workers import ReservedPackets
+from treemill.backends.dask.pool import SIZING
 from treemill.scheduling import Packet
 
 
@@ -38,6 +40,11 @@ def test_packets_are_told_once_half_of_those_ahead_are_used_up():
     assert told(ahead, 5) == [False, False, True, False, False], "once until there are more"
     ahead.add(7, made[0])
     assert told(ahead, 2) == [True, False]
+
+
+def test_what_is_not_told_at_once_waits_no_longer_than_half_of_what_is_ahead_nor_much_shorter():
+    """Shorter, and each worker calls the scheduler more often than its packets need."""
+    assert SIZING.ahead / 2 == worker_plugin._GATHER
 
 
 def test_what_is_forgotten_is_not_begun():
