@@ -217,7 +217,7 @@ WORDS = [
     *("1,2", "1,nan,inf", "5,5,5", "x>>h(", ">>", "=", "a=", "=1"),
     *("m\udcb5", "m\udcb5.root", "é.root", "[", "[a", "(", "'", "a:b", ":", "x:x:x:x:x", "@", "@a"),
     *("*", "**", "~nobody", "~nobody/x.json", "{}", "[]", "a" * 300, "a" * 300 + ".root", "a\nb"),
-    *("x://y", "root://", "http://[", "file://", "file:///none.root", "/dev/null", "/dev/null/x"),
+    *("x://y", "root://", "http://[", "file://", "file:///none/x.root", "/dev/null", "/dev/null/x"),
     *("/proc/x.json", "/proc/x.root", "/proc/x.png", "/", ".", ".."),
     *("FILE", "FILE/x.root", "FILE/x.json", "FILE/x.png", "FOLDER", "FOLDER/folder.json"),
     *("FOLDER/folder.root", "FOLDER/folder.png"),
