@@ -124,8 +124,10 @@ impl Core {
         let wants_sample = gathered.is_some_and(|gathered| gathered.asked(&wanted)) && is_open;
         let (parts, decisions) = inner.state.wanted(&wanted, self.now());
         for ((range, parts), promise) in wanted.into_iter().zip(parts).zip(promises) {
-            let places = range_parts(range, inner.state.ranges(&parts), promise);
-            inner.parts.extend(parts.into_iter().zip(places));
+            // Also of parts that are given up at once: their promises say why.
+            let (numbers, cut): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+            let places = range_parts(range, cut, promise);
+            inner.parts.extend(numbers.into_iter().zip(places));
         }
         drop(inner);
         if wants_sample {

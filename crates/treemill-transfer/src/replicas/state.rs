@@ -67,6 +67,9 @@ struct Ask {
     due: Duration,
 }
 
+/// The parts of a range, in order: their numbers, and the ranges of each.
+pub(crate) type CutRange = Vec<(PartId, Range<u64>)>;
+
 /// The state of one file's sources.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -121,12 +124,6 @@ impl State {
         Some(self.asks.get(&ask)?.part)
     }
 
-    /// The ranges of parts that wait.
-    pub(crate) fn ranges(&self, parts: &[PartId]) -> Vec<Range<u64>> {
-        let known = parts.iter().filter_map(|id| self.parts.get(id));
-        known.map(|part| part.range.clone()).collect()
-    }
-
     /// A search has ended, and brought a number of sources that were not known: they get the next numbers.
     pub(crate) fn found(&mut self, count: usize, now: Duration) -> Vec<Decision> {
         if let Some(search) = &mut self.search {
@@ -152,7 +149,7 @@ impl State {
         &mut self,
         ranges: &[Range<u64>],
         now: Duration,
-    ) -> (Vec<Vec<PartId>>, Vec<Decision>) {
+    ) -> (Vec<CutRange>, Vec<Decision>) {
         let mut decisions = self.tend(now);
         let bytes = ranges.iter().map(length).fold(0, u64::saturating_add);
         if let Some(search) = &mut self.search
@@ -164,11 +161,11 @@ impl State {
         let parts = ranges.iter().map(|range| {
             let parts = parts(range.clone(), PART).into_iter().map(|range| {
                 let id = self.number();
-                self.parts.insert(id, Part::new(range));
-                id
+                self.parts.insert(id, Part::new(range.clone()));
+                (id, range)
             });
-            let parts: Vec<PartId> = parts.collect();
-            wanted.extend_from_slice(&parts);
+            let parts: CutRange = parts.collect();
+            wanted.extend(parts.iter().map(|(id, _)| *id));
             parts
         });
         let parts = parts.collect();
