@@ -27,8 +27,8 @@ pub struct Whole {
     /// Parts by their first bytes' places in the file.
     parts: BTreeMap<u64, Chunk>,
     missing: u64,
-    /// Memory for parts that were not asked for yet, side by side.
-    rooms: BTreeMap<u64, BytesMut>,
+    /// Memory for parts that were not asked for yet, side by side; `None` as long as nobody has wanted any.
+    rooms: Option<BTreeMap<u64, BytesMut>>,
 }
 
 impl Whole {
@@ -39,7 +39,7 @@ impl Whole {
             missing: length(&range),
             range,
             parts: BTreeMap::new(),
-            rooms: BTreeMap::new(),
+            rooms: None,
         }
     }
 
@@ -55,20 +55,31 @@ impl Whole {
         self.missing
     }
 
-    /// Takes memory for all of its parts, of which there are several.
-    fn furnish(&mut self, parts: &[Range<u64>]) {
+    /// Memory for all of its parts, if there are several.
+    fn furnished(&self, most: u64) -> BTreeMap<u64, BytesMut> {
+        let parts = parts(self.range.clone(), most);
+        if parts.len() < 2 || !self.parts.is_empty() {
+            return BTreeMap::new();
+        }
         let bytes = usize::try_from(self.missing).unwrap_or(0);
         let starts = parts.iter().map(|part| part.start);
         let all = BytesMut::with_capacity(bytes);
-        self.rooms = starts.zip(rooms(parts, all)).collect();
+        starts.zip(rooms(&parts, all)).collect()
     }
 
-    /// The memory for a part, or for one that begins like it and is smaller: empty if there is none.
-    fn room(&mut self, part: &Range<u64>) -> BytesMut {
-        let mut room = self.rooms.remove(&part.start).unwrap_or_default();
+    /// The memory for a part, or for one that begins like it and is smaller: empty if there is none. The range is cut into parts of
+    /// `most` bytes at most.
+    fn room(&mut self, part: &Range<u64>, most: u64) -> BytesMut {
+        if self.rooms.is_none() {
+            self.rooms = Some(self.furnished(most));
+        }
+        let Some(rooms) = &mut self.rooms else {
+            return BytesMut::new();
+        };
+        let mut room = rooms.remove(&part.start).unwrap_or_default();
         let bytes = usize::try_from(length(part)).unwrap_or(usize::MAX);
         if bytes < room.capacity() {
-            self.rooms.insert(part.end, room.split_off(bytes));
+            rooms.insert(part.end, room.split_off(bytes));
         }
         room
     }
@@ -234,7 +245,16 @@ impl Promised {
 #[derive(Debug)]
 pub struct Wants<P> {
     next: u64,
-    open: HashMap<u64, (Whole, P)>,
+    open: HashMap<u64, Wanted<P>>,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Wanted<P> {
+    whole: Whole,
+    promise: P,
+    /// The bytes that a part has at most.
+    most: u64,
 }
 
 impl<P> Default for Wants<P> {
@@ -263,31 +283,32 @@ impl<P> Wants<P> {
     pub fn add(&mut self, range: &Range<u64>, promise: P, most: u64) -> (u64, Vec<Range<u64>>) {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        let (mut whole, parts) = (Whole::new(range.clone()), parts(range.clone(), most));
-        if parts.len() > 1 {
-            whole.furnish(&parts);
-        }
-        self.open.insert(number, (whole, promise));
-        (number, parts)
+        let wanted = Wanted {
+            whole: Whole::new(range.clone()),
+            promise,
+            most,
+        };
+        self.open.insert(number, wanted);
+        (number, parts(range.clone(), most))
     }
 
     /// Memory for a part that is asked for now, of a range that has several: what is written there is not copied when the range is
     /// put together. Empty if there is none, as for a part that is asked for once more.
     pub fn room(&mut self, number: u64, part: &Range<u64>) -> BytesMut {
         let open = self.open.get_mut(&number);
-        open.map_or_else(BytesMut::new, |(whole, _)| whole.room(part))
+        open.map_or_else(BytesMut::new, |it| it.whole.room(part, it.most))
     }
 
     /// A part of the range of this number is here: what was given with the range, and its bytes, if they are all here now.
     pub fn fill(&mut self, number: u64, start: u64, part: Chunk) -> Option<(P, Bytes)> {
-        let bytes = self.open.get_mut(&number)?.0.came(start, part)?;
-        let (_, promise) = self.open.remove(&number)?;
+        let bytes = self.open.get_mut(&number)?.whole.came(start, part)?;
+        let promise = self.open.remove(&number)?.promise;
         Some((promise, bytes))
     }
 
     /// The range will not come: what was given with it, once.
     pub fn give_up(&mut self, number: u64) -> Option<P> {
-        self.open.remove(&number).map(|open| open.1)
+        self.open.remove(&number).map(|it| it.promise)
     }
 
     /// Nothing within these ranges is wanted any more: what was given with each range that lies there, and how many of its
@@ -295,15 +316,15 @@ impl<P> Wants<P> {
     pub fn abandon(&mut self, ranges: &[Range<u64>]) -> Vec<(P, u64)> {
         let gone = self
             .open
-            .extract_if(|_, (whole, _)| is_within(whole.range(), ranges));
-        gone.map(|(_, (whole, promise))| (promise, whole.missing()))
+            .extract_if(|_, it| is_within(it.whole.range(), ranges));
+        gone.map(|(_, it)| (it.promise, it.whole.missing()))
             .collect()
     }
 
     /// Bytes of the range of this number that are waited for: none if it is not.
     #[must_use]
     pub fn missing(&self, number: u64) -> u64 {
-        self.open.get(&number).map_or(0, |open| open.0.missing())
+        self.open.get(&number).map_or(0, |it| it.whole.missing())
     }
 
     /// Whether nothing is waited for.
