@@ -148,8 +148,10 @@ class ChainTrees:
         new = [number for number in self.near.unknown() if number not in kept]
         numbers, after = new[:_TRIED], _TRIED
         while numbers:  # a user may end it in between
-            if not self.verified(self.to_open().open(numbers, _NO_ORDER, threads)):
+            opened = self.to_open().open(numbers, _NO_ORDER, threads)
+            if not opened:
                 return
+            self.verified(opened)
             numbers, after = new[after : after + _AT_ONCE], after + _AT_ONCE
 
     @property
@@ -179,9 +181,10 @@ class ChainTrees:
 
     def verified(self, numbers: Sequence[int]) -> int:
         """How many of these near files, which the core has opened, are what a list of files has
-        seen of them, up to the first one that is not."""
+        seen of them, up to the first one that is not. Those that are not are forgotten."""
         if not self.is_listed:
             return len(numbers)
+        differs: list[int] = []
         for count, number in enumerate(numbers):
             location, found = self.locations[number], self.near.found(number)
             if location.verified is None or found is None:
@@ -192,10 +195,9 @@ class ChainTrees:
             try:
                 location.verified.check(location.path, state[0], uuid, entries)
             except TreemillError:
-                for other in numbers[count:]:
-                    self.near.forget(other)
-                return count
-        return len(numbers)
+                self.near.forget(number)
+                differs.append(count)
+        return min(differs, default=len(numbers))
 
     def changed(self, numbers: Iterable[int] | None = None, threads: int = 1) -> SourceError | None:
         """The error for the first of these files, None: of all, that is not what the pass has seen

@@ -16,6 +16,7 @@ from treemill.data import chain_trees
 from treemill.data.file_checks import Seen, VerifiedFile, findings, verified_of
 from treemill.facility.generate import write
 
+from tests.python.written import settled
 from tests.raising import raises
 
 FILES = st.builds(
@@ -233,6 +234,23 @@ def test_files_that_have_changed(folder, key):
     with tm.connect(workers=1) as session:
         assert session.run(fs.count(), on_error="skip") == {"dataset": 2001}
         assert {each.file for each in session.report.missing} == {"e2.root"}
+
+
+def test_a_file_that_has_changed_leaves_the_others_known(folder):
+    for number in range(4):
+        write(f"s{number}.root", events=50, index=number, cluster=50, codec="zstd")
+    verify("s*.root", "--output", "all.json")
+    listed = json.loads((folder / "all.json").read_text())
+    listed["dataset"]["files"]["s1.root"]["size"] += 7
+    trees = tm.fileset(listed).chain.pinned().trees
+    settled(*(folder / f"s{number}.root" for number in range(4)))
+    trees.look_at_all()
+    assert [trees.near.found(number) is not None for number in range(4)] == [
+        True,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_a_file_that_was_written_anew(folder):
