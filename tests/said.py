@@ -42,7 +42,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "no such file: gone root": r"no such file: .*gone\.root",
         "not at this site": "not at this site",
         "other users may read your key": r"other users may read your key",
-        "others than root and its owner": "others than root and its owner",
+        "others than root and the folder's owner": "others than root and the folder's owner",
         "run again": "run again",
         "the folder for checkpoint cannot be used": "the folder for checkpoint= cannot be used",
         "the friend is gone": "the friend is gone",

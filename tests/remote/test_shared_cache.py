@@ -58,7 +58,8 @@ else:
 def node():
     """A folder as root makes it for an account of the site, in one that all may look into."""
     skip_without(None if os.geteuid() == 0 else "only root runs programs as several users")
-    above = Path(tempfile.mkdtemp(prefix="treemill-node-"))
+    # Not in /tmp, where anybody may make folders.
+    above = Path(tempfile.mkdtemp(prefix="treemill-node-", dir="/var/lib"))
     above.chmod(0o755)
     folder = above / "kept"
     folder.mkdir(mode=0o755)
@@ -160,14 +161,27 @@ def test_whom_the_server_refuses_gets_nothing_of_what_is_there(nginx_tls, author
 def test_a_folder_where_others_may_write_is_not_trusted(core, node, monkeypatch, mode):
     monkeypatch.setenv("TREEMILL_CACHE_SHARED", "")
     node.chmod(mode)
-    with raises(SourceError, about=str(node), said="others than root and its owner"):
+    with raises(SourceError, about=str(node), said="others than root and the folder's owner"):
         tm.cache.shared = node
     assert tm.cache.shared is None
     node.chmod(0o755)
     tm.cache.shared = node
     assert tm.cache.shared == str(node)
     tm.cache.shared = None
-    # Nor is one that another user could put in its place.
+    # Nor is one that another user could put in its place, or could have made.
+    node.parent.chmod(0o1777)
+    with raises(
+        SourceError, about=str(node.parent), said="others than root and the folder's owner"
+    ):
+        tm.cache.shared = node
+    missing = node.parent / "missing"
+    with raises(
+        SourceError, about=str(node.parent), said="others than root and the folder's owner"
+    ):
+        tm.cache.shared = missing
+    node.parent.chmod(0o755)
     os.chown(node.parent, _USER, _USER)
-    with raises(SourceError, about=str(node.parent), said="others than root and its owner"):
+    with raises(
+        SourceError, about=str(node.parent), said="others than root and the folder's owner"
+    ):
         tm.cache.shared = node

@@ -27,7 +27,8 @@ pub use description::Description;
 pub use place::Readers;
 
 use crate::Identity;
-use place::{Place, check_of_owner, check_own, make_folder};
+use crate::own::check_account;
+use place::{Place, check_group, check_own, let_in, make_folder};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,7 +62,7 @@ impl Places {
     fn of(place: &Mutex<Option<Arc<Place>>>, shared: impl Fn(&Shared) -> &Path) -> Option<Self> {
         let own = get(place).filter(|place| check_own(&place.folder).is_ok());
         let shared = get(&SHARED).map(|all| shared(&all).to_owned());
-        let shared = shared.filter(|folder| check_of_owner(folder).is_ok());
+        let shared = shared.filter(|folder| check_account(folder).is_ok());
         let is_any = own.is_some() || shared.is_some();
         is_any.then_some(Places { own, shared })
     }
@@ -92,6 +93,10 @@ pub fn set(place: Option<(&Path, u64)>, readers: Readers) -> io::Result<()> {
             let what = format!("{why}: {}", why.advice());
             io::Error::new(io::ErrorKind::PermissionDenied, what)
         })?;
+        let_in(folder, readers)?; // also where it was made for this user alone
+        if readers == Readers::Group {
+            check_group(folder)?;
+        }
         // A new file: what others have put there is not followed.
         let (probe, _) = Place::new(folder, 1, readers).begin(folder, ".probe")?;
         std::fs::remove_file(probe)?;
@@ -113,9 +118,9 @@ pub fn set_descriptions(place: Option<(&Path, u64)>, readers: Readers) {
 /// If others may write there. Nothing is taken from such a folder later either.
 pub fn set_shared(folders: Option<(&Path, &Path)>) -> io::Result<()> {
     for folder in folders.into_iter().flat_map(|(one, other)| [one, other]) {
-        check_of_owner(folder).map_err(|why| {
+        check_account(folder).map_err(|why| {
             let place = why.path.display();
-            let what = format!("others than root and its owner may write to {place}");
+            let what = format!("others than root and the folder's owner may write to {place}");
             io::Error::new(io::ErrorKind::PermissionDenied, what)
         })?;
     }

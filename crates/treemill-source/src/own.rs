@@ -1,9 +1,10 @@
 //! Whether a file or a folder is the user's own: whether nobody else but root can have written what is there. One rule for all
 //! that is taken from disks without a question: caches, checkpoints, tokens.
 
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The bits of a mode by which a group and all others may write. Where there are access control lists, the bits of the group
 /// are the list's mask: what a list allows to anybody but the owner, these bits allow.
@@ -14,6 +15,8 @@ const ACCESS_LIST: &str = "system.posix_acl_access";
 /// The bit of a folder in which users rename and remove only what they own.
 const STICKY: u32 = 0o1000;
 const ROOT: u32 = 0;
+/// Links that the system follows for one path.
+const MOST_LINKS: u32 = 40;
 
 /// Why something is not the user's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +80,78 @@ pub fn check(path: &Path, found: &Metadata, user: u32) -> Result<(), NotOwn> {
         Ok(target) => around(&target, user),
         Err(_) => Ok(()), // no link, or nothing there by now
     }
+}
+
+/// Whether nobody but root and one account can have made what is in a folder that other users read: each folder on the way to it,
+/// through all links, belongs to root or to the owner of the folder itself, and nobody else may write to it. Neither the sticky
+/// bit nor a private group excuses that: where others may make a folder, one that was missing may be theirs. If the folder is
+/// missing, that holds for those that there are.
+///
+/// ```
+/// use treemill_source::own::check_account;
+///
+/// assert!(check_account("/proc/sys".as_ref()).is_ok());
+/// ```
+///
+/// # Errors
+/// The first folder on the way that others may write to.
+pub fn check_account(folder: &Path) -> Result<(), NotOwn> {
+    let way = way_to(folder);
+    let account = way.last().map_or(ROOT, |(_, found)| found.uid());
+    for (path, found) in way {
+        let owner = found.uid();
+        let owner = match owner == account || owner == ROOT {
+            false => Some((owner, account)),
+            true if found.mode() & OTHERS_WRITE != 0 => None,
+            true => continue,
+        };
+        return Err(NotOwn { path, owner });
+    }
+    Ok(())
+}
+
+/// The folders that the system goes through to open a folder, from the root to it, as far as they are there.
+fn way_to(folder: &Path) -> Vec<(PathBuf, Metadata)> {
+    let names = |path: &Path| -> Vec<OsString> {
+        let names = path.components().filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            _ => None,
+        });
+        names.rev().collect()
+    };
+    let mut left = names(&std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()));
+    let mut at = PathBuf::from("/");
+    let mut way = Vec::new();
+    way.extend(std::fs::symlink_metadata(&at).map(|root| (at.clone(), root)));
+    let mut links = 0_u32;
+    while let Some(name) = left.pop() {
+        if name == ".." {
+            at.pop();
+            continue;
+        }
+        let next = at.join(name);
+        let Ok(found) = std::fs::symlink_metadata(&next) else {
+            break;
+        };
+        if !found.is_symlink() {
+            way.push((next.clone(), found));
+            at = next;
+            continue;
+        }
+        links = links.saturating_add(1);
+        let Ok(target) = std::fs::read_link(&next) else {
+            break;
+        };
+        if links > MOST_LINKS {
+            break; // the system opens nothing by this path either
+        }
+        if target.is_absolute() {
+            at = PathBuf::from("/");
+        }
+        left.extend(names(&target));
+    }
+    way
 }
 
 /// Whether nobody else can replace what is at a path.

@@ -17,7 +17,9 @@ use treemill_source::cache::{Readers, cached_ranges, keeps, set, set_shared};
 static TURN: Mutex<()> = Mutex::new(());
 
 fn folder(test: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("treemill-cache-{}-{test}", std::process::id()));
+    // Where nobody else may make folders, as in /tmp.
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join(format!("treemill-cache-{}-{test}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     folder
 }
@@ -261,6 +263,100 @@ fn what_another_account_has_kept_is_read_beside_ones_own_and_never_written_to() 
     }
 }
 
+/// What others may write to on the way to a folder, by the modes of the folders on it.
+fn culprit(test: &str, modes: [u32; 3], change: impl Fn(&[PathBuf; 3])) -> Option<PathBuf> {
+    let first = folder(test);
+    let second = first.join("second");
+    let way = [first.clone(), second.clone(), second.join("third")];
+    fs::create_dir_all(&way[2]).unwrap();
+    for (folder, mode) in way.iter().zip(modes) {
+        fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    change(&way);
+    let found = treemill_source::own::check_account(&way[2]);
+    fs::remove_dir_all(first).unwrap();
+    found
+        .err()
+        .map(|why| why.path.strip_prefix(&way[0]).unwrap().to_owned())
+}
+
+#[test]
+fn a_shared_folder_is_such_that_others_could_not_have_made_it() {
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    if let Err(why) = treemill_source::own::check_account(&target) {
+        return eprintln!("skipped: {why}");
+    }
+    let same = |_: &[PathBuf; 3]| ();
+    let remove = |way: &[PathBuf; 3]| fs::remove_dir(&way[2]).unwrap();
+    let is = |path: &str| Some(PathBuf::from(path));
+    assert_eq!(culprit("fine", [0o755; 3], same), None);
+    assert_eq!(culprit("fine", [0o755; 3], remove), None);
+    for open in [0o777, 0o1777, 0o775] {
+        for change in [&same as &dyn Fn(&[PathBuf; 3]), &remove] {
+            assert_eq!(culprit("far", [open, 0o755, 0o755], change), is(""));
+            assert_eq!(culprit("near", [0o755, open, 0o755], change), is("second"));
+        }
+        assert_eq!(
+            culprit("it", [0o755, 0o755, open], same),
+            is("second/third")
+        );
+        // third -> aside/link -> second/real
+        let links = |way: &[PathBuf; 3]| {
+            let (aside, real) = (way[0].join("aside"), way[1].join("real"));
+            fs::rename(&way[2], &real).unwrap();
+            fs::create_dir(&aside).unwrap();
+            fs::set_permissions(&aside, fs::Permissions::from_mode(open)).unwrap();
+            std::os::unix::fs::symlink(&real, aside.join("link")).unwrap();
+            std::os::unix::fs::symlink("../aside/link", &way[2]).unwrap();
+        };
+        assert_eq!(culprit("links", [0o755; 3], links), is("aside"));
+    }
+    let circle = |way: &[PathBuf; 3]| {
+        fs::remove_dir(&way[2]).unwrap();
+        std::os::unix::fs::symlink("third", &way[2]).unwrap();
+    };
+    assert_eq!(culprit("circle", [0o755; 3], circle), None);
+    // A folder of a third account could be moved away by it.
+    if treemill_source::own::user() == 0 {
+        let gives = |way: &[PathBuf; 3]| {
+            std::os::unix::fs::chown(&way[1], Some(4321), None).unwrap();
+            std::os::unix::fs::chown(&way[2], Some(1234), None).unwrap();
+        };
+        assert_eq!(culprit("owners", [0o755; 3], gives), is("second"));
+    }
+}
+
+#[test]
+fn readers_can_enter_what_was_made_before_and_what_is_made_around_it() {
+    let _turn = TURN.lock();
+    let first = folder("opened");
+    let deep = first.join("deep");
+    let mode = |path: &PathBuf| path.metadata().unwrap().permissions().mode() & 0o777;
+    set(Some((&deep, 1 << 20)), Readers::All).unwrap();
+    assert_eq!([&first, &deep].map(mode), [0o755; 2]);
+    fs::remove_dir_all(&first).unwrap();
+    set(Some((&deep, 1 << 20)), Readers::Nobody).unwrap();
+    assert_eq!([&first, &deep].map(mode), [0o700; 2]);
+    set(Some((&deep, 1 << 20)), Readers::Group).unwrap();
+    assert_eq!([&first, &deep].map(mode), [0o700, 0o750]);
+    assert_eq!(
+        fs::read_dir(&deep).unwrap().count(),
+        0,
+        "nothing was left there"
+    );
+    if treemill_source::own::user() == 0 {
+        // What is made in a folder of another group without g+s has this user's.
+        std::os::unix::fs::chown(&deep, None, Some(4321)).unwrap();
+        fs::set_permissions(&deep, fs::Permissions::from_mode(0o750)).unwrap();
+        let why = set(Some((&deep, 1 << 20)), Readers::Group).unwrap_err();
+        assert!(why.to_string().contains("4321"), "{why}");
+        fs::set_permissions(&deep, fs::Permissions::from_mode(0o2750)).unwrap();
+        set(Some((&deep, 1 << 20)), Readers::Group).unwrap();
+    }
+    set(None, Readers::Nobody).unwrap();
+    fs::remove_dir_all(&first).unwrap();
+}
+
 #[test]
 fn a_shared_folder_is_its_owners_alone() {
     let _turn = TURN.lock();
@@ -274,7 +370,10 @@ fn a_shared_folder_is_its_owners_alone() {
     for bits in [0o777, 0o775, 0o1777] {
         allow(bits);
         let why = name().unwrap_err().to_string();
-        assert!(why.contains("others than root and its owner"), "{why}");
+        assert!(
+            why.contains("others than root and the folder's owner"),
+            "{why}"
+        );
         assert!(cached_ranges(&file("1")).is_none());
     }
     allow(0o755);

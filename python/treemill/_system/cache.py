@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 
-from ..errors import QueryError, SourceError, local_path
+from ..errors import QueryError, SourceError, TreemillError, local_path
 from .memory import available
 
 __all__ = ["Cache", "cache", "prepare", "size_of", "turn_off"]
@@ -201,8 +201,8 @@ def prepare() -> None:
     if not _is_set:
         _set(_default())
     if not _is_disk_set:
-        _is_disk_set = True
         _use_disk()
+        _is_disk_set = True
 
 
 def turn_off() -> None:
@@ -238,11 +238,13 @@ def _use_changed(before: Mapping[str, str | None]) -> None:
     global _is_disk_set
     try:
         _use_disk()
-    except SourceError:
+    except TreemillError:
         for name, value in before.items():
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
+        with suppress(TreemillError):  # a part of the change may have been made
+            _use_disk()
         raise
     _is_disk_set = True
 

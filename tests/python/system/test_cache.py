@@ -342,6 +342,27 @@ def test_what_lies_on_the_node_is_named_by_a_path_and_readers_by_a_word(cache, m
         cache.directory = None
 
 
+def test_a_change_that_fails_changes_nothing(cache, tmp_path, monkeypatch):
+    kept, other = tmp_path / "kept", tmp_path / "other"
+    cache.directory = kept
+    monkeypatch.setenv("TREEMILL_CACHE_READERS", "cms")
+    with raises(tm.QueryError, about="TREEMILL_CACHE_READERS"):
+        cache.directory = other
+    monkeypatch.setenv("TREEMILL_CACHE_READERS", "")
+    assert cache.directory == str(kept)
+    # The folder is fine, and what others share is not: neither is used.
+    monkeypatch.setenv("TREEMILL_CACHE_SHARED", str(shared := tmp_path / "shared"))
+    shared.mkdir(mode=0o777)
+    shared.chmod(0o777)
+    with raises(tm.SourceError, about=str(shared)):
+        cache.directory = other
+    assert cache.directory == str(kept)
+    monkeypatch.setattr(caching, "_is_disk_set", False)
+    for _ in range(2):  # a user who ignores it is told again
+        with raises(tm.SourceError, about="shared"):
+            caching.prepare()
+
+
 def test_a_home_that_is_missing_is_not_made(cache, tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("TREEMILL_CACHE_DIRECTORY", raising=False)

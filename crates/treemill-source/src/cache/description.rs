@@ -1,5 +1,5 @@
 //! What opening one file has read of it: one segment, which is read as a whole. A process that has read more puts a segment of
-//! its own in its place, with all that it knows, also of what another account has kept. Threads share it.
+//! its own in its place, with all that it knows, but for what another account has kept. Threads share it.
 
 use crate::cache::Places;
 use crate::cache::place::{Place, stem};
@@ -7,7 +7,7 @@ use crate::cache::record::{Head, records};
 use crate::cache::sweep;
 use crate::limits::{DESCRIPTION_BYTES, NOTED};
 use crate::{Bytes, Identity};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -28,6 +28,8 @@ pub struct Description {
 #[derive(Default)]
 struct State {
     records: BTreeMap<(u64, u64), Bytes>,
+    /// Those of `records` that another account has kept.
+    theirs: BTreeSet<(u64, u64)>,
     /// Whether `records` are those of the segment, too.
     is_loaded: bool,
     own: Own,
@@ -75,7 +77,8 @@ impl State {
             own.write_all(&more)?;
             return Ok(more.len() as u64);
         }
-        let all = encoded(&mut self.records.keys());
+        let own = self.records.keys().filter(|key| !self.theirs.contains(key));
+        let all = encoded(&mut own.into_iter());
         let (begun, mut own) = place.begin(&place.folder, stem)?;
         let moved = own
             .write_all(&all)
@@ -164,6 +167,7 @@ impl Description {
     pub fn release(&self) {
         let mut state = self.state();
         state.records.clear();
+        state.theirs.clear();
         state.is_loaded = false;
         if let Own::Segment(_) = state.own {
             state.own = Own::None;
@@ -178,11 +182,18 @@ impl Description {
         let mut state = self.state();
         if !state.is_loaded {
             state.is_loaded = true;
-            for bytes in self.paths().filter_map(|path| content(path).ok()) {
-                let found = records(&bytes);
-                state
-                    .records
-                    .extend(found.map(|(range, bytes)| ((range.start, range.end), bytes)));
+            let kept = |path: &Path| {
+                let bytes = content(path).unwrap_or_default();
+                let found = records(&bytes).map(|(range, bytes)| ((range.start, range.end), bytes));
+                found.collect::<Vec<_>>()
+            };
+            if let Some(path) = &self.shared {
+                state.records.extend(kept(path));
+                state.theirs = state.records.keys().copied().collect();
+            }
+            for (key, bytes) in self.own.iter().flat_map(|(_, path)| kept(path)) {
+                state.theirs.remove(&key);
+                state.records.insert(key, bytes);
             }
         }
         state

@@ -131,19 +131,53 @@ impl Place {
     }
 }
 
-/// Makes a folder that only its owner and `readers` may use, unless it is there.
+/// Makes a folder that only its owner and `readers` may use, unless it is there, and those around it that are missing.
 pub(crate) fn make_folder(folder: &Path, readers: Readers) -> io::Result<()> {
-    let is_new = readers != Readers::Nobody && !folder.exists();
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
-    if is_new {
-        let mut mode = std::fs::metadata(folder)?.permissions();
-        mode.set_mode(mode.mode() | readers.bits());
-        std::fs::set_permissions(folder, mode)?;
+    let is_missing = |it: &&Path| !it.as_os_str().is_empty() && !it.exists();
+    let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
+    for each in missing.into_iter().rev() {
+        match DirBuilder::new().mode(0o700).create(each) {
+            // One that somebody else has made meanwhile, or a link, stays as it is.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) => let_in(each, readers)?,
+            Err(_) => {}
+        }
     }
-    Ok(())
+    match folder.is_dir() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    }
+}
+
+/// Lets readers look into a folder of this user's.
+pub(crate) fn let_in(folder: &Path, readers: Readers) -> io::Result<()> {
+    let mut mode = std::fs::metadata(folder)?.permissions();
+    if mode.mode() & readers.bits() == readers.bits() {
+        return Ok(());
+    }
+    mode.set_mode(mode.mode() | readers.bits());
+    std::fs::set_permissions(folder, mode)
+}
+
+/// Whether what is made in a folder has the folder's group, which is to read it. It has not, if the folder does not hand its group
+/// on, or if this user is not in that group: then the system takes the bit for that from folders that the user makes.
+pub(crate) fn check_group(folder: &Path) -> io::Result<()> {
+    let inner = folder.join(format!(".probe-{}", std::process::id()));
+    let probe = Place::new(folder, 1, Readers::Group).begin(&inner, ".probe");
+    let gid = probe.and_then(|(path, file)| {
+        let _ = std::fs::remove_file(path);
+        Ok(file.metadata()?.gid())
+    });
+    let _ = std::fs::remove_dir(&inner);
+    let (gid, wanted) = (gid?, std::fs::metadata(folder)?.gid());
+    if gid == wanted {
+        return Ok(());
+    }
+    let what = format!(
+        "what is kept there gets the group with the number {gid}, and the folder's has {wanted}: make this account a member of that \
+         group, and let the folder hand it on (`chmod g+s`)"
+    );
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
 }
 
 /// Whether nobody else may write to a folder: what others have put there would be taken for a file's bytes. One that is not
@@ -152,11 +186,6 @@ pub(crate) fn check_own(folder: &Path) -> Result<(), NotOwn> {
     std::fs::metadata(folder).map_or(Ok(()), |it| {
         crate::own::check(folder, &it, crate::own::user())
     })
-}
-
-/// Whether nobody but the owner of a folder, and root, may write to it. One that is not there holds nothing that could be taken.
-pub(crate) fn check_of_owner(folder: &Path) -> Result<(), NotOwn> {
-    std::fs::metadata(folder).map_or(Ok(()), |it| crate::own::check(folder, &it, it.uid()))
 }
 
 /// The name of a file's folder of data, and of its description but for the ending.
