@@ -42,14 +42,14 @@ def test_the_second_process_reads_from_disk(request, protocol, core, files, tmp_
     folder = tmp_path / "kept"
     total, wanted, from_disk, requests = _run(url, folder, column)
     assert (total, from_disk) == (pytest.approx(expected), 0)
-    # A server that a busy machine lets answer late is asked as a far one is, in more requests.
+    # The file is opened, which a near server is asked for. One that a busy machine lets answer late
+    # is asked as a far one is, in more requests than before, but for no more bytes.
     runs = [_run(url, folder, column) for _ in range(3)]
-    total, again, from_disk, fewer = min(runs, key=lambda run: run[-1])
-    assert [each for each, *_ in runs] == [pytest.approx(expected)] * 3
-    # The file is opened, which a near server is asked for.
-    assert again < wanted
-    assert fewer < requests
-    assert from_disk > 0
+    for total, again, from_disk, _ in runs:
+        assert total == pytest.approx(expected)
+        assert again < wanted
+        assert from_disk > 0
+    assert min(fewer for *_, fewer in runs) < requests
     # Damage is as if nothing was kept.
     for segment in filter(Path.is_file, folder.rglob("*")):
         whole = bytearray(segment.read_bytes())
