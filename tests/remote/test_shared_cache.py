@@ -85,7 +85,7 @@ def run(paths):
     """What a query finds that a user makes in a process of its own."""
 
     def run(user, url, **environment):
-        unset = ("XDG_CACHE_HOME", "BEARER_TOKEN", "TREEMILL_CACHE_METADATA_LIMIT")
+        unset = ("XDG_CACHE_HOME", "BEARER_TOKEN", "TREEMILL_CACHE")
         changes = [f"{name}={value}" for name, value in environment.items()]
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", _QUERY, str(user), paths[0], url, *changes],
@@ -93,7 +93,7 @@ def run(paths):
             text=True,
             timeout=120,
             check=False,
-            env={name: value for name, value in os.environ.items() if name not in unset}
+            env={name: value for name, value in os.environ.items() if not name.startswith(unset)}
             | {"HOME": "/nonexistent"},
         )
         assert done.stderr == ""

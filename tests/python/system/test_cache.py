@@ -24,12 +24,14 @@ GIGABYTE = 10**9
 @pytest.fixture(autouse=True)
 def cache(core):
     """For this test alone."""
-    before = tm.cache.limit
+    limit, directory = tm.cache.limit, tm.cache.directory
     tm.cache.limit = GIGABYTE
     tm.cache.clear()
     yield tm.cache
-    tm.cache.limit = before
+    tm.cache.limit = limit
     tm.cache.clear()
+    if tm.cache.directory != directory:
+        tm.cache.directory = directory
 
 
 def settled(path):
