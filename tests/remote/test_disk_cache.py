@@ -3,7 +3,6 @@ the file's state, whichever process makes it."""
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,8 @@ import treemill as tm
 from treemill.errors import SourceError
 
 from tests.raising import raises
+
+from .conftest import settle
 
 _QUERY = """
 import sys, treemill as tm
@@ -32,13 +33,11 @@ def _run(url, folder, column):
 
 
 @pytest.mark.parametrize("protocol", ["xrootd", "nginx"])
-def test_the_second_process_reads_from_disk(request, protocol, core, files, tmp_path):
+def test_the_second_process_reads_from_disk(request, protocol, files, tmp_path):
     path = "store/trees/events_2.root"
     url, column = request.getfixturevalue(protocol).url(path), "MET_pt"
     expected = float(tm.dataset(str(files[path])).sum(column).value)
-    until = time.monotonic() + 30
-    while core.remote_stat(url)[-1] is None and time.monotonic() < until:
-        pass  # a file that has just been written has no identity yet
+    settle(url)
     folder = tmp_path / "kept"
     total, wanted, from_disk, requests = _run(url, folder, column)
     assert (total, from_disk) == (pytest.approx(expected), 0)

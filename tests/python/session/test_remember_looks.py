@@ -1,9 +1,7 @@
 """How often what is remembered looks at files and at what is known of them: once for each of many
 that are kept together, however many files a default, a friend or a commit has to do with."""
 
-import os
 import threading
-import time
 
 import pytest
 import treemill as tm
@@ -20,6 +18,7 @@ from treemill.workers.query_task import QueryWorkload
 from treemill.workers.task import States
 
 from tests.python.session.test_remember_joined import write
+from tests.python.written import settled
 
 MANY = 30
 
@@ -180,8 +179,7 @@ def test_what_workers_have_seen_is_added_to_what_others_have():
 @pytest.mark.parametrize("part", [{}, {"entries": (7, 5 * MANY - 3)}], ids=["whole", "part"])
 def test_the_core_runs_many_files_in_one_call_and_keeps_them_apart(tmp_path, monkeypatch, part):
     files = files_with(tmp_path, {3, 4, 5})
-    while any(time.time() - os.stat(each).st_ctime < 2.1 for each in files):
-        time.sleep(0.05)  # the core leaves younger ones to be run one by one
+    settled(*files)
     calls, run_apart = [], QueryWorkload.run_apart
 
     def noted(self, spans, *rest):

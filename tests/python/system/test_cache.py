@@ -2,7 +2,6 @@
 are those of the files."""
 
 import os
-import time
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from treemill.backends.dask.rules import rules_of
 from treemill.facility.systems import CacheDropper
 from treemill.session.options import RunOptions
 
-from tests.python.written import write
+from tests.python.written import settled, write
 from tests.raising import raises
 
 GIGABYTE = 10**9
@@ -34,16 +33,10 @@ def cache(core):
         tm.cache.directory = directory
 
 
-def settled(path):
-    """Waits until the file was left alone for so long that it may be remembered."""
-    while time.time() - os.stat(path).st_ctime < 2.1:
-        time.sleep(0.05)
-    return path
-
-
 @pytest.fixture(scope="module")
 def left_alone(paths):
-    return [settled(path) for path in paths]
+    settled(*paths)
+    return paths
 
 
 def passes(events, count, **options):
@@ -243,7 +236,8 @@ def large(core, tmp_path_factory):
 
     path = tmp_path_factory.mktemp("large") / "events.root"
     generate(path, events=180_000, index=0, cluster=60_000, codec="zstd")
-    return settled(str(path))
+    settled(path)
+    return str(path)
 
 
 @pytest.mark.slow
@@ -289,7 +283,8 @@ def test_rntuples_are_remembered_like_trees(core, tmp_path):
     path = tmp_path / "f.root"
     with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
         file.mkrntuple("t", values)
-    events = tm.dataset(settled(str(path)))
+    settled(path)
+    events = tm.dataset(str(path))
     for number in range(4):
         with tm.connect(workers=1) as session:
             x, y = session.run(events.sum("x"), events.sum("sum(y)"), progress=False)

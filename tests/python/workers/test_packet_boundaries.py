@@ -15,7 +15,7 @@ from treemill.workers.packets_and_chunks import PacketBoundaries
 from treemill.workers.query_task import QueryWorkload
 
 from tests.python.system.test_cache import cache as cache
-from tests.python.system.test_cache import settled
+from tests.python.written import settled
 
 CLUSTERS = tuple(range(0, 500_000, 100_000))
 
@@ -97,7 +97,8 @@ def coarse(core, tmp_path_factory):
 
     path = tmp_path_factory.mktemp("data") / "coarse.root"
     write(path, events=40_000, index=0, cluster=20_000, codec="zstd")
-    return settled(str(path))
+    settled(path)
+    return str(path)
 
 
 @pytest.fixture
