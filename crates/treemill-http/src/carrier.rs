@@ -135,7 +135,12 @@ impl File {
                 request = self.authorized(request)?;
             }
             let doubt = Doubt::new(&self.route, &at);
-            let sent = async { request.send().await.map_err(|e| trouble(&e, &name)) };
+            let sent = async {
+                request
+                    .send()
+                    .await
+                    .map_err(|e| self.line.trouble(&e, &name))
+            };
             let response = within(&name, self.line.sent(&at, sent)).await?;
             self.line.answered(response.version());
             for header in response.headers().get_all(LINK) {

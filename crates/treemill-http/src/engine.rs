@@ -2,9 +2,10 @@
 
 use crate::distance::{Distance, Measuring};
 use crate::limits::{
-    CLIENTS, CONNECT, CONNECTION_WINDOW, IDLE, MOST_IDLE, PER_CLIENT, STREAM_WINDOW,
+    CLIENTS, CONNECT, CONNECTION_WINDOW, IDLE, MOST_ENGINES, MOST_IDLE, PER_CLIENT, STREAM_WINDOW,
 };
-use crate::{proxies, tls};
+use crate::proxies::Proxies;
+use crate::tls;
 use reqwest::{Client, Url, Version, redirect};
 use std::error::Error;
 use std::io::ErrorKind;
@@ -13,29 +14,57 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use treemill_transfer::{IN_FLIGHT, Kind, PerProcess, Trouble};
 
-static ENGINE: PerProcess<Engine> = PerProcess::new();
+static ENGINES: PerProcess<Mutex<Vec<Arc<Engine>>>> = PerProcess::new();
 
 /// Clients, each with connections of its own. With HTTP/1 the first one has them all; with HTTP/2, which puts all
 /// requests of a client into one connection, busy servers get several.
 struct Engine {
+    /// What the environment said when they were made, which is what they obey.
+    proxies: Proxies,
     clients: Vec<Client>,
 }
 
-/// This process's own.
-fn engine() -> Result<&'static Engine, Trouble> {
-    ENGINE.get(|| {
+impl Engine {
+    fn new(proxies: Proxies) -> Result<Self, Trouble> {
         let tls = tls::client().map_err(|e| {
             Trouble::new(Kind::Permanent, format!("TLS cannot be set up: {e}")).with_cause(e)
         })?;
-        let clients: Result<_, _> = (0..CLIENTS).map(|_| client(tls.clone())).collect();
+        let clients: Result<_, _> = (0..CLIENTS)
+            .map(|_| client(tls.clone(), &proxies))
+            .collect();
         let clients = clients.map_err(|e| trouble(&e, "the network"))?;
-        Ok(Engine { clients })
-    })
+        Ok(Engine { proxies, clients })
+    }
+}
+
+/// This process's own that goes through these proxies. If there is none any more, as after a fork, it is made of what the environment says now.
+fn engine(proxies: &Proxies) -> Result<Arc<Engine>, Trouble> {
+    let engines = ENGINES.get(|| Ok::<_, Trouble>(Mutex::default()))?;
+    let mut engines = engines.lock().unwrap_or_else(PoisonError::into_inner);
+    let of = |proxies: &Proxies, engines: &[Arc<Engine>]| {
+        let found = engines.iter().find(|engine| engine.proxies == *proxies);
+        found.map(Arc::clone)
+    };
+    if let Some(found) = of(proxies, &engines) {
+        return Ok(found);
+    }
+    let now = Proxies::named();
+    if let Some(found) = of(&now, &engines) {
+        return Ok(found);
+    }
+    let made = Arc::new(Engine::new(now)?);
+    if engines.len() >= MOST_ENGINES {
+        engines.remove(0);
+    }
+    engines.push(Arc::clone(&made));
+    Ok(made)
 }
 
 /// The connections to one server, as far as a file must know of them: how many requests are in flight.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Line {
+    /// Those that the environment named when the file was opened.
+    proxies: Proxies,
     is_multiplexed: AtomicBool,
     in_flight: Arc<AtomicUsize>,
     /// The distance of the server that was asked last.
@@ -52,19 +81,32 @@ impl Drop for Flight {
     }
 }
 
+impl Default for Line {
+    /// One through the proxies that the environment names now.
+    fn default() -> Self {
+        Line {
+            proxies: Proxies::named(),
+            is_multiplexed: AtomicBool::default(),
+            in_flight: Arc::default(),
+            distance: Mutex::default(),
+        }
+    }
+}
+
 impl Line {
     /// The client for one more request.
     ///
     /// # Errors
     /// If this process can have no connections.
-    pub fn client(&self) -> Result<(&'static Client, Flight), Trouble> {
+    pub fn client(&self) -> Result<(Client, Flight), Trouble> {
         let flight = Flight(Arc::clone(&self.in_flight));
         let others = self.in_flight.fetch_add(1, Ordering::Relaxed);
         let number = client_number(others, self.is_multiplexed.load(Ordering::Relaxed));
-        let client = engine()?.clients.get(number);
+        let engine = engine(&self.proxies)?;
+        let client = engine.clients.get(number);
         let client =
             client.ok_or_else(|| Trouble::new(Kind::Permanent, "treemill has no HTTP client"))?;
-        Ok((client, flight))
+        Ok((client.clone(), flight))
     }
 
     /// The connections that requests share.
@@ -81,6 +123,16 @@ impl Line {
         let distance = Distance::of(to);
         *self.asked_last() = Some(Arc::clone(&distance));
         distance.measured(send).await
+    }
+
+    /// A failure of the network, when a request was sent on this line.
+    #[must_use]
+    pub fn trouble(&self, error: &reqwest::Error, server: &str) -> Trouble {
+        told(
+            error,
+            server,
+            error.url().and_then(|to| self.proxies.of(to)),
+        )
     }
 
     /// The network's round trip to the server that was asked last, if it is known.
@@ -110,7 +162,7 @@ fn client_number(others: usize, is_multiplexed: bool) -> usize {
     }
 }
 
-fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
+fn client(tls: rustls::ClientConfig, proxies: &Proxies) -> reqwest::Result<Client> {
     let client = Client::builder()
         .tls_backend_preconfigured(tls)
         .user_agent(concat!("treemill/", env!("CARGO_PKG_VERSION")))
@@ -125,7 +177,7 @@ fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
         .pool_max_idle_per_host(MOST_IDLE)
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW);
-    match proxies::are_off() {
+    match proxies.are_off() {
         true => client.no_proxy(),
         false => client,
     }
@@ -135,6 +187,11 @@ fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
 /// A failure of the network in words, without the URL, which may have credentials.
 #[must_use]
 pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
+    told(error, server, None)
+}
+
+/// The same, with the proxy that the request went through, if there was one, and the variable that names it.
+fn told(error: &reqwest::Error, server: &str, proxy: Option<(String, &str)>) -> Trouble {
     if let Some(refusal) = tls_refusal(error) {
         let words = treemill_transfer::credentials::in_words(refusal);
         let what = format!("no connection with TLS to the server {server} can be made: {words}");
@@ -152,7 +209,7 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
         (_, false) => Kind::Transient,
     };
     let cause = root(error);
-    let doing = match (error.is_connect(), error.url().and_then(proxies::of)) {
+    let doing = match (error.is_connect(), proxy) {
         (false, _) => "has failed".to_owned(),
         (true, None) => "cannot be reached".to_owned(),
         (true, Some((proxy, name))) => {

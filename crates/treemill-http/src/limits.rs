@@ -14,6 +14,9 @@ pub(crate) const IDLE: Duration = Duration::from_secs(5);
 /// Idle connections to one server that are kept at most: as many as may be busy.
 pub(crate) const MOST_IDLE: usize = treemill_transfer::IN_FLIGHT;
 
+/// Bounds the sets of proxies whose connections are kept: the oldest ones go when the environment has named more.
+pub(crate) const MOST_ENGINES: usize = 4;
+
 /// Connections to one server of HTTP/2, at most.
 pub(crate) const CLIENTS: usize = 4;
 

@@ -1,7 +1,7 @@
 //! What object_store sends its requests with: this process's connections. What answers mean is decided by treemill-http.
 
 use crate::answer::refused;
-use crate::engine::{Line, trouble};
+use crate::engine::Line;
 use crate::objects::failure::Passed;
 use async_trait::async_trait;
 use object_store::ClientOptions;
@@ -40,7 +40,7 @@ impl HttpService for Sender {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (client, _flight) = self.line.client().map_err(passed)?;
         let to = request.uri().to_string().parse();
-        let call = HttpService::call(client, request);
+        let call = HttpService::call(&client, request);
         let response = match to {
             Ok(to) => self.line.sent(&to, call).await,
             Err(_) => call.await, // it says itself what is wrong with the address
@@ -66,7 +66,7 @@ impl Sender {
         let mut text = "no connection could be made".to_owned();
         while let Some(cause) = at {
             if let Some(error) = cause.downcast_ref() {
-                return trouble(error, &server);
+                return self.line.trouble(error, &server);
             }
             text = cause.to_string();
             at = cause.source();
