@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from treemill import _core
 
 from ..checkpoint import Pace
-from ..checkpoint.totals import Gathered, Node, Remembered, gathered
+from ..checkpoint.totals import Gathered, Node, Record, Remembered, gathered
 from ..scheduling import FileSize, Range, Ranges, joined
 from ..workers.query_task import PartialByPart
 from ..workers.workload import Partial
@@ -24,7 +24,7 @@ from .checkpoint_writer import PassWriter
 from .merged_partial import MergedPartial, Seen
 
 if TYPE_CHECKING:
-    from ..checkpoint.results import Record, Results
+    from ..checkpoint.results import Results
 
 __all__ = [
     "HERE",
@@ -208,7 +208,7 @@ class _Total:
         if of.there is not None:
             kept = self.may_keep(file for file in partials if file not in of.written)
             of.written |= {file: done[file] for file in kept}
-            of.there.add_all(
+            of.there.add(
                 record
                 for file in sorted(kept)
                 for record in self._records(file, done[file], partials[file])

@@ -34,8 +34,9 @@ from .segments import (
     record_in,
     rows_of,
 )
+from .totals import Record
 
-__all__ = ["Open", "Record", "Results", "Segment", "made_folder", "replace_segment"]
+__all__ = ["Open", "Results", "Segment", "made_folder", "replace_segment"]
 
 _NAME = "segment."
 """The beginning of the names of segments that are appended to."""
@@ -87,10 +88,6 @@ class _Recent(NamedTuple):
     entries: list[int]
     values: Mapping[bytes, bytes]
     size: int
-
-
-Record = tuple[bytes, Sequence[int], Mapping[bytes, bytes]]
-"""The key of data, numbers of their entries, and values."""
 
 
 class _Packed(NamedTuple):
@@ -287,13 +284,9 @@ class Results:
 
     # What is added.
 
-    def add(self, data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]) -> None:
-        """See totals.Remembered. If the folder is full or cannot be written, it warns once and
-        keeps nothing more."""
-        self.add_all([(data, entries, values)] if values else ())
-
-    def add_all(self, records: Iterable[Record]) -> None:
-        """Adds records, as `add` does it, by one write if they are not large."""
+    def add(self, records: Iterable[Record]) -> None:
+        """See totals.Remembered: by one write if they are not large. If the folder is full or
+        cannot be written, it warns once and keeps nothing more."""
         if self._failed or os.getpid() != self._process:
             return
         with self._lock:

@@ -9,11 +9,11 @@ same sums, to the bit. Pure: a value is bytes, and the caller says how values ar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-__all__ = ["Gathered", "Node", "Remembered", "gathered", "tree_of"]
+__all__ = ["Gathered", "Node", "Record", "Remembered", "gathered", "tree_of"]
 
 Key = bytes
 """16 bytes that stand for data, or for what is computed of them."""
@@ -83,10 +83,12 @@ class Remembered(Protocol):
         """Those of the wanted values of these data that are there; and the entries of each file of
         the data, none if nothing is there."""
 
-    def add(self, data: Key, entries: Sequence[int], values: Mapping[Key, bytes]) -> None:
+    def add(self, records: Iterable[Record]) -> None:
         """Keeps values."""
 
 
+Record = tuple[Key, Sequence[int], Mapping[Key, bytes]]
+"""The key of data, the entries of each file of the data, and values by their keys."""
 Added = Callable[[Sequence[Sequence[bytes]]], list[bytes]]
 """Adds rows of values up, column by column, from the first row to the last one."""
 
@@ -111,7 +113,9 @@ def gathered(node: Node, wanted: Sequence[Key], there: Remembered, add: Added) -
     found = Gathered()
     may_be_there = {key: there.may_have(key) for key in wanted}
     known = [key for key, may_be in may_be_there.items() if may_be]
-    found.complete = _gather(node, known, there, add, found)
+    made: list[Record] = []
+    found.complete = _gather(node, known, there, add, found, made)
+    there.add(made)  # at once: a write for each total takes longer than to make it
     # What is new is looked for nowhere: there may be many files.
     if new := [key for key, may_be in may_be_there.items() if not may_be]:
         for place in range(node.first, node.first + node.count):
@@ -120,9 +124,14 @@ def gathered(node: Node, wanted: Sequence[Key], there: Remembered, add: Added) -
 
 
 def _gather(
-    node: Node, wanted: list[Key], there: Remembered, add: Added, to: Gathered
+    node: Node,
+    wanted: list[Key],
+    there: Remembered,
+    add: Added,
+    to: Gathered,
+    made: list[Record],
 ) -> dict[Key, bytes]:
-    """The totals over all files of the node."""
+    """The totals over all files of the node. Those that were not there go to `made`."""
     found, entries = there.find(node.key, wanted)
     if len(entries) == node.count:
         to.entries.update(zip(range(node.first, node.first + node.count), entries, strict=True))
@@ -132,14 +141,14 @@ def _gather(
     if not node.children:
         to.missing[node.first] = rest
         return found
-    below = [_gather(child, rest, there, add, to) for child in node.children]
+    below = [_gather(child, rest, there, add, to, made) for child in node.children]
     whole = [key for key in rest if all(key in each for each in below)]
     if whole:
         totals = add([[each[key] for key in whole] for each in below])
-        made = dict(zip(whole, totals, strict=True))
+        new = dict(zip(whole, totals, strict=True))
         places = range(node.first, node.first + node.count)
-        there.add(node.key, [to.entries[place] for place in places], made)
-        found |= made
+        made.append((node.key, [to.entries[place] for place in places], new))
+        found |= new
     if len(whole) < len(rest):
         for each in below:
             if piece := {key: each[key] for key in rest if key in each and key not in found}:

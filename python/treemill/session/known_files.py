@@ -29,7 +29,7 @@ from ..language.function_registry import OWN_LOCAL_ENTRY
 from ..workers.file_query import is_meant
 
 if TYPE_CHECKING:
-    from ..checkpoint.totals import Remembered
+    from ..checkpoint.totals import Record, Remembered
     from ..data.chain import Chain
     from ..data.friend_columns import Friend, FriendChain
     from ..workers.workload import Span
@@ -211,9 +211,10 @@ class _Files:
             text = json.dumps(sorted(names)).encode()
             place = key_of(text)
             flags = bytes([about.has_aliases + 2 * about.has_friends])
+            told: list[Record] = [(key_of("about", key), [], {_NAMES: place + flags})]
             if not self._there.find(key_of(_NAMES), [place])[0]:
-                self._there.add(key_of(_NAMES), [], {place: text})
-            self._there.add(key_of("about", key), [], {_NAMES: place + flags})
+                told.append((key_of(_NAMES), [], {place: text}))
+            self._there.add(told)
         return about
 
 

@@ -12,13 +12,13 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..backends.remembered_partial import Begun, Remembering, Sample
 from ..checkpoint import Pace, evaluator
-from ..checkpoint.totals import Remembered, tree_of
+from ..checkpoint.totals import Record, Remembered, tree_of
 from ..errors import UnsupportedError
 from ..language.function_registry import Dependent
 from ..monitoring.report import FromMemory
@@ -120,7 +120,7 @@ class _Unchanged:
     def __init__(self, there: Results) -> None:
         self.find, self.may_have = there.find, there.may_have
 
-    def add(self, data: bytes, entries: Sequence[int], values: Mapping[bytes, bytes]) -> None:
+    def add(self, records: Iterable[Record]) -> None:
         """Keeps nothing."""
 
 
@@ -292,7 +292,8 @@ def _differences(
     for index, (key, about) in now.items():
         then = before.get(key)
         words[index] = "it is new" if then is None else _compared(json.loads(then), about)
-    there.add(place, [], {key: json.dumps(about).encode() for key, about in now.values()})
+    told = {key: json.dumps(about).encode() for key, about in now.values()}
+    there.add([(place, [], told)])
     return words
 
 

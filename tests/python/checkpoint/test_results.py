@@ -25,8 +25,8 @@ def found(folder, data=DATA, wanted=(A, B)):
 
 def test_what_is_added_is_there_for_others(tmp_path):
     results = Results(tmp_path / "kept")
-    results.add(DATA, [7], {A: b"one", B: b"two"})
-    results.add(OTHER, [7, 8], {A: b"three"})
+    results.add([(DATA, [7], {A: b"one", B: b"two"})])
+    results.add([(OTHER, [7, 8], {A: b"three"})])
     assert results.find(DATA, [A]) == ({A: b"one"}, [7])
     assert found(tmp_path / "kept") == ({A: b"one", B: b"two"}, [7])
     assert found(tmp_path / "kept", OTHER) == ({A: b"three"}, [7, 8])
@@ -35,12 +35,12 @@ def test_what_is_added_is_there_for_others(tmp_path):
 
 def test_processes_see_what_others_add_later(tmp_path):
     first, second = Results(tmp_path), Results(tmp_path)
-    first.add(DATA, [7], {A: b"one"})
+    first.add([(DATA, [7], {A: b"one"})])
     second.look()
-    first.add(DATA, [7], {B: b"two"})
+    first.add([(DATA, [7], {B: b"two"})])
     second.look()
     assert second.find(DATA, [A, B])[0] == {A: b"one", B: b"two"}
-    second.add(DATA, [7], {A: b"new"})
+    second.add([(DATA, [7], {A: b"new"})])
     assert second.find(DATA, [A])[0] == {A: b"new"}, "the newest counts"
 
 
@@ -49,7 +49,7 @@ def test_keys_of_small_and_large_records_are_known(tmp_path, number):
     keys = [bytes([n]) * 16 for n in range(number)]
     first, second = Results(tmp_path), Results(tmp_path)
     for data, more in ((DATA, keys), (OTHER, [*keys[1:], A])):
-        first.add(data, [7], dict.fromkeys(more, b"value"))
+        first.add([(data, [7], dict.fromkeys(more, b"value"))])
     second.look()
     for results in (first, second):
         assert all(results.may_have(key) for key in (*keys, A))
@@ -61,7 +61,7 @@ def test_tables_are_read_or_kept_in_memory(tmp_path, monkeypatch, room):
     monkeypatch.setattr(treemill.checkpoint.results, "_TABLES", room)
     first, second = Results(tmp_path), Results(tmp_path)
     for number, key in enumerate((A, B, A)):
-        first.add(DATA, [7], {key: b"%d" % number})
+        first.add([(DATA, [7], {key: b"%d" % number})])
         first.settle()
     second.look()
     for results in (first, second):
@@ -80,8 +80,8 @@ def whole(tmp_path_factory):
     """The bytes of a segment with two records."""
     folder = tmp_path_factory.mktemp("results")
     results = Results(folder)
-    results.add(DATA, [7], {A: b"one", B: b"two"})
-    results.add(OTHER, [8], {A: b"three"})
+    results.add([(DATA, [7], {A: b"one", B: b"two"})])
+    results.add([(OTHER, [8], {A: b"three"})])
     (path,) = folder.glob("*.results")
     return path.read_bytes()
 
@@ -113,7 +113,7 @@ def test_what_was_written_before_a_cut_is_there(whole, tmp_path):
 
 
 def test_what_others_may_write_is_not_taken(tmp_path):
-    Results(tmp_path).add(DATA, [7], {A: b"one"})
+    Results(tmp_path).add([(DATA, [7], {A: b"one"})])
     (path,) = tmp_path.glob("*.results")
     path.chmod(0o666)
     assert found(tmp_path) == ({}, [])
@@ -132,7 +132,7 @@ def test_the_folder_is_one_of_this_machine(tmp_path):
 
 def test_a_full_disk_is_a_warning_and_what_was_there_stays(tmp_path, monkeypatch):
     results = Results(tmp_path)
-    results.add(DATA, [7], {A: b"one"})
+    results.add([(DATA, [7], {A: b"one"})])
     write = os.write
 
     def half(handle, data):
@@ -141,8 +141,8 @@ def test_a_full_disk_is_a_warning_and_what_was_there_stays(tmp_path, monkeypatch
 
     monkeypatch.setattr(os, "write", half)
     with pytest.warns(RuntimeWarning, match="No space left"):
-        results.add(OTHER, [7], {A: b"two"})
-    results.add(OTHER, [7], {A: b"two"})
+        results.add([(OTHER, [7], {A: b"two"})])
+    results.add([(OTHER, [7], {A: b"two"})])
     monkeypatch.undo()
     assert found(tmp_path)[0] == {A: b"one"}
     assert found(tmp_path, OTHER)[0] == {}
@@ -151,7 +151,7 @@ def test_a_full_disk_is_a_warning_and_what_was_there_stays(tmp_path, monkeypatch
 def test_what_was_used_least_recently_goes(tmp_path):
     for number, data in enumerate((DATA, OTHER)):
         results = Results(tmp_path)
-        results.add(data, [7], {A: bytes(10_000)})
+        results.add([(data, [7], {A: bytes(10_000)})])
         results.settle()
         (path,) = set(tmp_path.glob("*.results")) - {each.path for each in results.segments()[:-1]}
         os.utime(path, (1000 + number, 1000 + number))
@@ -170,12 +170,12 @@ def test_what_was_used_least_recently_goes(tmp_path):
 
 def test_a_run_does_not_write_more_than_the_limit(tmp_path):
     results = Results(tmp_path, limit=15_000)
-    results.add(DATA, [7], {A: bytes(10_000)})
-    results.add(OTHER, [7], {A: bytes(10_000)})
+    results.add([(DATA, [7], {A: bytes(10_000)})])
+    results.add([(OTHER, [7], {A: bytes(10_000)})])
     results.settle()
     assert found(tmp_path)[0]
     assert not found(tmp_path, OTHER)[0]
-    results.add(OTHER, [7], {A: bytes(10_000)})
+    results.add([(OTHER, [7], {A: bytes(10_000)})])
     results.settle()
     assert found(tmp_path, OTHER)[0], "another run takes the place of the older one"
     assert not found(tmp_path)[0]
@@ -186,8 +186,8 @@ def many(folder, number=40):
     paths = []
     for run in range(number):
         results = Results(folder)
-        results.add(DATA, [7], {A: b"%d" % run})
-        results.add(run.to_bytes(16, "little"), [run], {B: bytes(run)})
+        results.add([(DATA, [7], {A: b"%d" % run})])
+        results.add([(run.to_bytes(16, "little"), [run], {B: bytes(run)})])
         results.settle()
         paths += [each for each in folder.glob("*.results") if each not in paths]
     for run, path in enumerate(paths):
@@ -204,7 +204,7 @@ def test_many_small_segments_are_joined_and_all_is_there(tmp_path):
     foreign.chmod(0o666)
     results = Results(tmp_path)
     results.look()
-    results.add(OTHER, [1], {A: b"now"})
+    results.add([(OTHER, [1], {A: b"now"})])
     assert results.compact() == 39
     assert len(results.segments()) == 3, "the new one, one of others, one that is written to"
     for each in (results, Results(tmp_path)):
@@ -246,10 +246,10 @@ def test_many_records_are_one_write(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "write", noted)
     records = [(b"%016d" % n, [n], {A: b"%d" % n, B: b"b"}) for n in range(500)]
-    results.add_all(iter(records))
+    results.add(iter(records))
     assert len(writes) == 2, "the segment's first line, and all records"
     monkeypatch.setattr(treemill.checkpoint.results, "_AT_ONCE", 1000)
-    results.add_all((data, entries, {b"c" * 16: b"c"}) for data, entries, _ in records)
+    results.add((data, entries, {b"c" * 16: b"c"}) for data, entries, _ in records)
     assert 2 < len(writes) < 100, "no more at once than fits into memory"
     for data, entries, values in records:
         assert found(tmp_path, data) == (values, entries)
@@ -258,7 +258,7 @@ def test_many_records_are_one_write(tmp_path, monkeypatch):
 
 def test_what_does_not_fit_is_left_out_of_many(tmp_path):
     results = Results(tmp_path, limit=300)
-    results.add_all([(DATA, [1], {A: bytes(1000)}), (OTHER, [2], {A: b"small"})])
+    results.add([(DATA, [1], {A: bytes(1000)}), (OTHER, [2], {A: b"small"})])
     assert found(tmp_path, DATA) == ({}, [])
     assert found(tmp_path, OTHER) == ({A: b"small"}, [2])
 
@@ -267,11 +267,11 @@ def test_it_is_known_whether_a_value_may_be_anywhere(tmp_path, monkeypatch):
     monkeypatch.setattr(treemill.checkpoint.results, "_TABLES", 0)
     first, second = Results(tmp_path), Results(tmp_path)
     assert not first.may_have(A)
-    first.add(DATA, [7], {A: b"one"})
-    first.add(OTHER, [7], {A: b"one"})
+    first.add([(DATA, [7], {A: b"one"})])
+    first.add([(OTHER, [7], {A: b"one"})])
     assert first.may_have(A)
     assert not first.may_have(B)
-    first.add(OTHER, [7], {A: b"one", B: b"two"})
+    first.add([(OTHER, [7], {A: b"one", B: b"two"})])
     assert first.may_have(B)
     second.look()
     assert second.may_have(A)

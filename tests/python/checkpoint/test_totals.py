@@ -23,10 +23,11 @@ class Memory:
         known = self.values.get(data, {})
         return {key: known[key] for key in wanted if key in known}, self.entries.get(data, [])
 
-    def add(self, data, entries, values):
-        self.made += 1
-        self.values.setdefault(data, {}).update(values)
-        self.entries[data] = list(entries)
+    def add(self, records):
+        for data, entries, values in records:
+            self.made += 1
+            self.values.setdefault(data, {}).update(values)
+            self.entries[data] = list(entries)
 
 
 def added(rows):
@@ -47,7 +48,7 @@ def computed(memory, files, bookings):
     keys = [key(file) for file in files]
     first = gathered(tree_of(keys), bookings, memory, added)
     for place, lacking in first.missing.items():
-        memory.add(keys[place], [files[place]], {b: value(files[place], b) for b in lacking})
+        memory.add([(keys[place], [files[place]], {b: value(files[place], b) for b in lacking})])
     return first, gathered(tree_of(keys), bookings, memory, added)
 
 
@@ -119,6 +120,6 @@ def test_the_order_of_merging_is_that_of_the_files():
     memory, booking = Memory(), key("booking")
     keys = [key(n) for n in range(300)]
     for n, each in enumerate(keys):
-        memory.add(each, [n], {booking: b"%03d " % n})
+        memory.add([(each, [n], {booking: b"%03d " % n})])
     found = gathered(tree_of(keys), [booking], memory, joined)
     assert found.complete[booking] == b"".join(b"%03d " % n for n in range(300))

@@ -208,7 +208,7 @@ def test_remembered_lists_and_removes(tmp_path, monkeypatch):
     from treemill.checkpoint.results import Results
 
     results = Results(tmp_path / "results")
-    results.add(b"d" * 16, [1], {b"a" * 16: bytes(3_000_000)})
+    results.add([(b"d" * 16, [1], {b"a" * 16: bytes(3_000_000)})])
     results.settle()
     done = run("remembered", tmp_path / "results")
     assert done.exit_code == 0, done.output

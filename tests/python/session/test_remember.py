@@ -731,10 +731,10 @@ def test_a_file_that_no_worker_has_seen_change_is_not_kept(files, tmp_path, monk
     kept = []
     monkeypatch.setattr(QueryWorkload, "changed", lambda self, file: None)
 
-    def add_all(self, records):
+    def add(self, records):
         kept.extend(n for _, entries, _ in records for n in entries)
 
-    monkeypatch.setattr(Results, "add_all", add_all)
+    monkeypatch.setattr(Results, "add", add)
     tm.remember(tmp_path / "results")
 
     number = itertools.count()

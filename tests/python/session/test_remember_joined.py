@@ -293,10 +293,10 @@ def test_a_friend_that_changes_while_it_is_read_is_not_kept(tmp_path, monkeypatc
     monkeypatch.setattr(QueryWorkload, "changed", lambda self, file: None)
     monkeypatch.setattr(Chain, "changed", lambda self, *which: None)  # of workers' own looks
 
-    def add_all(self, records):
+    def add(self, records):
         kept.extend(n for _, entries, _ in records for n in entries)
 
-    monkeypatch.setattr(Results, "add_all", add_all)
+    monkeypatch.setattr(Results, "add", add)
     tm.remember(tmp_path / "results")
 
     events = tm.dataset(file, "Events").add_friend(tm.dataset(score, "Events"), "bdt")
