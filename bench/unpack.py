@@ -7,6 +7,7 @@ Judges nothing.
 import json
 import resource
 import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .protocol import EXAMPLES
@@ -30,7 +31,7 @@ def unpack(path: Path, tree: str, branch: str, repeat: int) -> tuple[list[float]
     return [float(s) for s in json.loads(done.stdout)["seconds"]], used
 
 
-def together(path: Path, tree: str, branches: tuple[str, ...], repeat: int) -> Times:
-    """Wall seconds for all of the branches, one after the other."""
-    runs = (unpack(path, tree, branch, repeat)[0] for branch in branches)
+def together(paths: Iterable[Path], tree: str, branches: Sequence[str], repeat: int) -> Times:
+    """Wall seconds for all of the branches of all files, one after the other."""
+    runs = (unpack(path, tree, branch, repeat)[0] for path in paths for branch in branches)
     return Times(tuple(map(sum, zip(*runs, strict=True))))

@@ -77,6 +77,6 @@ def _decompression(tasks: Sequence[Task], files: dict[str, Path], rounds: int) -
     for codec, path in files.items():
         (file,) = path.glob("*.root") if path.is_dir() else [path]
         for task in tasks:
-            times = unpack.together(file, TREE, task.branches, rounds)
+            times = unpack.together([file], TREE, task.branches, rounds)
             cells.append(warm.Cell(DECOMPRESSION.key, task.key, codec, times, times, "wall"))
     return cells

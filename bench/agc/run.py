@@ -11,14 +11,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import data, machine, publish, tables, warm
+from .. import data, machine, publish, tables, unpack, warm
 from ..cold import measure as measure_cold
 from ..options import Options
 from ..protocol import RivalError
 from ..publish import say
 from ..queries import Query
 from ..rivals import Rival
-from ..rivals.agc import AGC_RIVALS, TREE_RIVALS
+from ..rivals.agc import AGC_RIVALS, DECOMPRESSION, TREE_RIVALS
 from ..times import Times
 from . import report
 from .programs import data as made_data
@@ -30,6 +30,12 @@ _TREES: _Group = (
     TREE_RIVALS,
 )
 _PARTS = ("warm", "cold", "trees")
+_BRANCHES = (
+    *(f"Electron_{name}" for name in ("pt", "eta", "sip3d", "cutBased")),
+    *(f"Muon_{name}" for name in ("pt", "eta", "sip3d", "tightId", "pfRelIso04_all")),
+    *(f"Jet_{name}" for name in ("pt", "eta", "phi", "mass", "jetId", "btagCSVV2")),
+)
+"""What the analysis needs of the files."""
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
@@ -64,9 +70,10 @@ class _Page:
 
     def write(self, missing: str = "") -> None:
         """`missing`: what is still to be measured; nothing: the page is done, and printed."""
-        memory = {cell.rival: cell.peak / 1e6 for cell in self.cells}
+        memory = {cell.rival: cell.peak / 1e6 for cell in self.cells if cell.peak}
         about = machine.about(self.facts, self._files, self._chosen.rounds, self._chosen.clock)
-        rows = report.rows(self._rivals, self.cells, self.first, memory, self._events)
+        limit = [DECOMPRESSION] * any(cell.rival == DECOMPRESSION.key for cell in self.cells)
+        rows = report.rows([*self._rivals, *limit], self.cells, self.first, memory, self._events)
         verdicts = report.verdicts(self.cells)
         numbers = {
             "machine": self.facts,
@@ -102,6 +109,11 @@ def main(arguments: list[str]) -> int:
         # New processes come after those that are up: by then RDataFrame's library is compiled.
         if "warm" in chosen.parts:
             _measure(chosen, page, rivals, folder, _MAIN)
+            if unpack.built() and chosen.clock == "wall":
+                paths = sorted(folder.glob("*.root"))
+                times = unpack.together(paths, "Events", _BRANCHES, chosen.rounds)
+                limit = warm.Cell(DECOMPRESSION.key, _MAIN[0].key, "zstd", times, times, "wall")
+                page.cells.append(limit)
         if "cold" in chosen.parts:
             page.first = _first([r for r in rivals if r in AGC_RIVALS], folder, chosen.rounds)
             page.write("the version with boosted trees")

@@ -2,7 +2,7 @@
 a colon whether treemill remembers."""
 
 from ..remembering import VARIANT
-from . import TREEMILL, Rival
+from . import LIMIT, TREEMILL, Rival
 
 _MODULE = "agc.programs"
 READING, REFERENCE, FAST, ROOT = "agc-reading", "agc-coffea", "agc-coffea-fast", "agc-rdf"
@@ -14,6 +14,9 @@ AGC_RIVALS = (
     Rival(FAST, "coffea, for speed", _MODULE, FAST, variant="coffea_fast"),
     Rival(ROOT, "RDataFrame, c++ -O3", _MODULE, ROOT, variant="rdataframe_ttbar"),
 )
+
+DECOMPRESSION = Rival("agc-limit", "decompression alone", "unpack", LIMIT)
+"""No rival: what reading and decompressing all baskets of the branches takes that are needed."""
 
 TREES, TREES_READING = "agc-trees", "agc-trees-reading"
 TREES_REFERENCE, TREES_FAST = "agc-trees-coffea", "agc-trees-coffea-fast"

@@ -67,6 +67,8 @@ def test_verdicts():
     mean, wanted, reached = found["RDataFrame / treemill", "geometric mean lz4"]
     assert (mean, wanted, reached) == (pytest.approx(96**0.5), 8.0, True)
     assert found["RDataFrame / decompression", "adl1 lz4"] == (64.0, None, True)
+    limited = "decompression / treemill, nothing remembered"
+    assert found[limited, "adl1 lz4"] == (0.125, 0.71, False)
     # So does the faster of awkward's, one of which keeps its arrays between rounds.
     assert found["awkward / treemill", "adl1 lz4"] == (1.5, None, True)
     each = "awkward / treemill, nothing remembered by either"

@@ -9,7 +9,7 @@ import pytest
 
 from bench.agc import report
 from bench.agc.run import unlike
-from bench.rivals.agc import AGC_RIVALS
+from bench.rivals.agc import AGC_RIVALS, DECOMPRESSION
 from bench.times import Times
 from bench.warm import Cell
 
@@ -17,10 +17,10 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def test_verdicts():
-    seconds = (0.5, 1.0, 10.0, 4.0, 4.5)
+    seconds = (0.5, 1.0, 10.0, 4.0, 4.5, 0.8)
     cells = [
         Cell(rival.key, "agc", "zstd", Times((s,) * 3), Times((s,) * 3), "wall")
-        for rival, s in zip(AGC_RIVALS, seconds, strict=True)
+        for rival, s in zip([*AGC_RIVALS, DECOMPRESSION], seconds, strict=True)
     ]
     found = {v.goal: (v.measured, v.wanted, v.reached) for v in report.verdicts(cells)}
     assert found == {
@@ -30,9 +30,11 @@ def test_verdicts():
         "coffea, for speed / treemill, nothing remembered": (4.0, None, True),
         "RDataFrame / treemill": (9.0, 8.0, True),
         "RDataFrame / treemill, nothing remembered": (4.5, None, True),
+        "decompression alone / treemill, nothing remembered": (0.8, 0.71, True),
     }
-    rows = report.rows(AGC_RIVALS, cells, {}, {"agc-rdf": 600.0}, 9_000)
-    assert [row[-2:] for row in rows[:1] + rows[-1:]] == [["18", "-"], ["2", "600"]]
+    rows = report.rows([*AGC_RIVALS, DECOMPRESSION], cells, {}, {"agc-rdf": 600.0}, 9_000)
+    assert [row[-2:] for row in (rows[0], rows[-2])] == [["18", "-"], ["2", "600"]]
+    assert rows[-1] == ["decompression alone", "-", "-", rows[-1][3], "11", "-"]
     assert "| coffea, for speed / treemill | 8.00 | ≥ 10 ✗ |" in report.markdown(
         "t", "", rows, report.verdicts(cells)
     )
