@@ -6,7 +6,7 @@ Knows no query and no session. Users call the Dataset above it (dataset.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
 from functools import cached_property
@@ -364,6 +364,25 @@ class Chain:
     def first_entry(self, file: int) -> int:
         """The number in the whole chain of this file's first entry. Opens the files before it."""
         return self.sizes.first_entry(file)
+
+    def first_number(self, file: int) -> int:
+        """The number that expressions give to this file's first entry. A fileset's samples have
+        numbers of their own, so that their results do not depend on the other samples. Opens the
+        files that are counted."""
+        return self.sizes.first_entry(file, self.numbered_from[file])
+
+    @cached_property
+    def numbered_from(self) -> Sequence[int]:
+        """The file from which the entries of each file are numbered in expressions."""
+        count = len(self.locations)
+        if not self.is_fileset:
+            return [0] * count
+        begins, last = list[int](), None
+        for file in range(count):
+            sample = self.dataset_of(file)
+            begins.append(begins[-1] if begins and sample == last else file)
+            last = sample
+        return begins
 
     def parts(self, start: int | None, stop: int | None) -> Iterator[Part]:
         """The parts of files that entries `[start, stop)` of the whole chain lie in, at least one;

@@ -625,17 +625,20 @@ class Sizes(Remembered[Size]):
         """`is_pinned`: whether the trees are for one pass."""
         self._trees = trees
         self._is_pinned = is_pinned
-        self._starts, self._lock = [0], threading.Lock()
+        self._starts: dict[int, list[int]] = {}
+        """Where files begin, from some of them on."""
+        self._lock = threading.Lock()
 
-    def first_entry(self, number: int) -> int:
-        """The number in all files of this file's first entry. Opens the files before it."""
+    def first_entry(self, number: int, since: int = 0) -> int:
+        """The number of this file's first entry, counted from the file `since`. Opens the files
+        between them."""
         if not self._is_pinned:  # files may change from call to call
-            return sum(self[before][0] for before in range(number))
+            return sum(self[before][0] for before in range(since, number))
         with self._lock:
-            starts = self._starts
-            while len(starts) <= number:
-                starts.append(starts[-1] + self[len(starts) - 1][0])
-            return starts[number]
+            starts = self._starts.setdefault(since, [0])
+            while len(starts) <= number - since:
+                starts.append(starts[-1] + self[since + len(starts) - 1][0])
+            return starts[number - since]
 
     @staticmethod
     def _make(tree: FileTree) -> Size:

@@ -234,7 +234,7 @@ def _kind(kind: Kind) -> tuple[str, str | None, str | None, int | None]:
     return kind.form, dtype, item, kind.size if kind.form == "array" else None
 
 
-# Columns of entry numbers: `entry_number` in the whole chain, `local_entry_number` in the file,
+# Columns of entry numbers: `entry_number` in the chain or sample, `local_entry_number` in the file,
 # and a column that random numbers are made from, which no expression can name. In ROOT they are
 # `Entry$` and `LocalEntry$` of TTree::Draw, `rdfentry_` of RDataFrame.
 
@@ -265,8 +265,8 @@ def with_entry_numbers(
     first: Callable[[], int],
 ) -> Foreign | None:
     """`foreign` with the entry numbers that a query with these words needs. A name that the file
-    has as a column means that column. `first` gives the number of the file's first entry in the
-    chain; it may open the files before it."""
+    has as a column means that column. `first` gives the number of the file's first entry; it may
+    open the files before it."""
     begins: dict[str, Callable[[], int]] = {
         ENTRY: first,
         LOCAL_ENTRY: lambda: 0,

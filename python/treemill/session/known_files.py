@@ -356,9 +356,10 @@ class FileKeys:
     def _before(self) -> list[bytes]:
         """What the files before each file are known by."""
         before = [b""] * len(self._chain.locations)
-        for number in range(1, len(before)):
-            last = self._own.key(number - 1) or os.urandom(16)
-            before[number] = key_of("before", before[number - 1], last)
+        for number, since in enumerate(self._chain.numbered_from):
+            if number > since:
+                last = self._own.key(number - 1) or os.urandom(16)
+                before[number] = key_of("before", before[number - 1], last)
         return before
 
     def _of_arrays(self, number: int, meant: Sequence[tuple[int, str]]) -> bytes:

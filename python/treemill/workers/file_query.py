@@ -355,7 +355,7 @@ class PerFile:
             foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)
         if not words.isdisjoint(NUMBERING):
             foreign = with_entry_numbers(
-                foreign, words, tree.by_name, partial(chain.first_entry, file)
+                foreign, words, tree.by_name, partial(chain.first_number, file)
             )
         if not tree.missing.defaults:
             try:

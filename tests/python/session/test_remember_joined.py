@@ -229,6 +229,21 @@ def test_columns_from_memory_count_by_their_values(tmp_path, parts):
     assert parts(book) == 0
 
 
+def test_numbers_of_a_sample_do_not_count_the_samples_before_it(tmp_path, parts):
+    files = [write(tmp_path / f"{n}.root", 10 + n, n, x="f8") for n in range(4)]
+
+    def booked(**samples):
+        def book():
+            return [tm.fileset(samples, "Events").sum("x * entry_number")]
+
+        return book
+
+    assert parts(booked(a=files[:2])) == 2
+    assert parts(booked(b=files[2:], a=files[:2])) == 2
+    assert parts(booked(a=files[:3])) == 1
+    assert parts(booked(a=files[1:3])) == 2
+
+
 def test_parts_of_files_count_by_their_entries(tmp_path, session):
     tm.remember(tmp_path / "results")
     files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(4)]
