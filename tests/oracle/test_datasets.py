@@ -8,6 +8,7 @@ import sys
 import awkward as ak
 import pytest
 import treemill as tm
+from treemill.session import results_folder
 
 from tests.raising import raises
 
@@ -47,6 +48,23 @@ def test_definitions_win_over_aliases(aliased):
     events = tm.dataset(aliased[0])
     assert events.define("z", "1").sum("z").value == 6
     assert events.define("z", "1").sum("zz").value == events.sum("zz").value
+
+
+def test_what_aliases_make_of_constants_is_not_remembered(aliased, tmp_path, monkeypatch):
+    """Nothing of the query says that the constant counts."""
+    monkeypatch.setattr(results_folder, "_given", [])
+    tm.remember(tmp_path / "results")
+    with tm.connect(workers=2) as session:
+        for number in (1.0, 2.0):
+            events = tm.dataset(aliased, metadata={"no_such_branch": number})
+            wanted = 12 * (number + 1)
+            assert session.run(events.sum("unused"), progress=False) == wanted
+            booked = events.sum("x"), events.sum("unused")
+            assert session.run(*booked, progress=False)[1] == wanted
+        events = tm.dataset(aliased)
+        for _ in range(2):
+            session.run(events.sum("z"), events.sum("x"), progress=False)
+        assert session.report.remembered.parts == 0, "these mean the file's own columns"
 
 
 def test_aliases_that_cannot_be(aliased):

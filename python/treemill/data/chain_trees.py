@@ -62,8 +62,9 @@ class ChainTrees:
         """Whether a list of files says what was found of some of them."""
         self.missing = missing
         self.borrowing: set[int] = set()
-        """The numbers of files, of those that were opened here, whose trees record friends. The
-        core runs no such file by itself."""
+        """The numbers of files, of those that were opened here, whose trees record friends, or give
+        names to what is not theirs: constants, numbers in the chain. The core runs no such file by
+        itself."""
         self.damaged: set[int] = set()
         """The numbers of files that could not be read, and do not say what columns there are."""
         self.assumed = NO_ASSUMPTIONS

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENTRY",
+    "IN_THE_CHAIN",
     "LOCAL_ENTRY",
     "NUMBERING",
     "Computed",
@@ -247,6 +248,8 @@ _ALWAYS = {OWN_ENTRY: ENTRY, OWN_LOCAL_ENTRY: LOCAL_ENTRY}
 """Names that mean the numbers even if a branch is called `entry_number`."""
 NUMBERING = (ENTRY, LOCAL_ENTRY, *_ALWAYS, *_DRAWN)
 """The words by which queries ask for such columns."""
+IN_THE_CHAIN = frozenset(NUMBERING) - {LOCAL_ENTRY, OWN_LOCAL_ENTRY}
+"""Those whose values depend on the files before a file."""
 
 
 def _counted_from(first: int) -> Callable[[int, int], NDArray[np.int64]]:

@@ -23,9 +23,8 @@ from ..backends.merged_partial import Seen
 from ..backends.remembered_partial import HERE
 from ..data import source
 from ..data.entry_ranges import parts_between
-from ..data.foreign import LOCAL_ENTRY, NUMBERING
+from ..data.foreign import IN_THE_CHAIN
 from ..errors import SourceError, TreemillError, UnsupportedError, without_credentials
-from ..language.function_registry import OWN_LOCAL_ENTRY
 from ..workers.file_query import is_meant
 
 if TYPE_CHECKING:
@@ -78,7 +77,6 @@ class _About(NamedTuple):
     """Whether it records friends, which are other files."""
 
 
-_IN_THE_CHAIN = frozenset(NUMBERING) - {LOCAL_ENTRY, OWN_LOCAL_ENTRY}
 _NAMES = b"names of columns"
 
 
@@ -281,11 +279,15 @@ class FileKeys:
     def _salt(self, words: Set[str]) -> Salt:
         chain = self._chain
         names = chain.constant_names if chain.constants.are_there else frozenset[str]()
+        if self._is_more:  # members may refer to collections that no word names
+            words = {*words, *chain.referred(frozenset(words))}
+        friends = tuple(n for n, each in enumerate(self._friends) if each.is_meant(words))
+        searched = {name for n in friends for name in self._friends[n].searched_by}
         return Salt(
             tuple(sorted(names & words)),
-            not _IN_THE_CHAIN.isdisjoint(words),
-            self._defaults.meant(words) if self._defaults else (),
-            tuple(n for n, each in enumerate(self._friends) if each.is_meant(words)),
+            not IN_THE_CHAIN.isdisjoint(words),
+            self._defaults.meant(words | searched) if self._defaults else (),
+            friends,
             tuple(
                 (place, name)
                 for place, arrays in enumerate(chain.friends.arrays)
@@ -354,7 +356,7 @@ class FileKeys:
 
     @cached_property
     def _before(self) -> list[bytes]:
-        """What the files before each file are known by."""
+        """What the files are known by whose entries are numbered before those of each file."""
         before = [b""] * len(self._chain.locations)
         for number, since in enumerate(self._chain.numbered_from):
             if number > since:
@@ -507,6 +509,13 @@ class _FriendKeys:
     def is_meant(self, words: Set[str]) -> bool:
         """Whether expressions of these words may mean one of its columns."""
         return any(_may_mean(words, name, self.alias) for name in self._columns[0])
+
+    @property
+    def searched_by(self) -> Sequence[str]:
+        """The columns by whose values its entries are found."""
+        alignment = self._friend.alignment
+        assert alignment is not None
+        return alignment.names or ()
 
     @cached_property
     def reason(self) -> str | None:

@@ -17,7 +17,7 @@ from treemill import _core
 
 from ..data.file_constants import with_constants
 from ..data.file_tree import FileTree
-from ..data.foreign import NUMBERING, Field, Foreign, joined, with_entry_numbers
+from ..data.foreign import IN_THE_CHAIN, NUMBERING, Field, Foreign, joined, with_entry_numbers
 from ..errors import QueryError, TreemillError, UnsupportedError, quoted
 from ..language.expression import constant, mentions, parse, words
 from ..language.function_registry import TREE_WEIGHT
@@ -351,6 +351,9 @@ class PerFile:
             related = relations(chain, file)
         query = self._for(tree, related)
         words = query.specification.words
+        by_aliases = words - self.words
+        if by_aliases and not by_aliases.isdisjoint(IN_THE_CHAIN | chain.constant_names):
+            chain.trees.borrowing.add(file)
         if chain.constants.are_there:
             foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)
         if not words.isdisjoint(NUMBERING):

@@ -184,6 +184,60 @@ def test_friends_by_an_index_count_with_all_of_their_files(tmp_path, parts):
     assert parts(booked()) == 0
 
 
+def test_a_default_counts_for_the_entries_that_an_index_finds_by_it(tmp_path, parts):
+    file = write(tmp_path / "0.root", 10, 0, x="f8")
+    with uproot.recreate(tmp_path / "by.root") as made:
+        made["Events"] = {"n": np.arange(3), "y": np.array([1.0, 10.0, 100.0])}
+    settled(tmp_path / "by.root")
+
+    def booked(number):
+        def book():
+            friend = tm.dataset(tmp_path / "by.root", "Events")
+            events = tm.dataset(file, "Events", missing={"n": number})
+            events = events.add_friend(friend, "other", index="n")
+            return events.sum("y"), events.sum("x")
+
+        return book
+
+    assert parts(booked(1)) == 2
+    assert parts(booked(2)) == 1
+    assert parts(booked(1)) == 0
+
+
+@pytest.mark.parametrize("joined", ["friend", "arrays", "column"])
+def test_columns_count_that_references_lead_to(tmp_path, parts, joined):
+    import awkward as ak
+
+    lists = {"Muon_jetIdx": ak.Array([[1], [0, 1]]), "Muon_pt": ak.Array([[9.0], [8.0, 7.0]])}
+    with uproot.recreate(tmp_path / "0.root") as made:
+        made.mktree("Events", {"Muon_jetIdx": "var * int32", "Muon_pt": "var * float64"})
+        made["Events"].extend(lists)
+    settled(tmp_path / "0.root")
+
+    def booked(factor):
+        jets = ak.Array([[1.0, 2.0], [3.0, 4.0]]) * factor
+        if joined == "friend":
+            with uproot.recreate(tmp_path / "jets.root") as made:
+                made.mktree("Events", {"Jet_pt": "var * float64"})
+                made["Events"].extend({"Jet_pt": jets})
+            settled(tmp_path / "jets.root")
+
+        def book():
+            events = tm.dataset(tmp_path / "0.root", "Events")
+            if joined == "friend":
+                events = events.add_friend(tm.dataset(tmp_path / "jets.root", "Events"), "more")
+            elif joined == "arrays":
+                events = events.add_friend({"Jet_pt": jets}, alias="more")
+            else:
+                events = events.define("Jet_pt", jets)
+            return events.sum("sum(Muon.jet.pt)"), events.sum("sum(Muon.pt)")
+
+        return book
+
+    assert parts(booked(1)) == 2
+    assert parts(booked(2)) == 1, "nothing names the jets"
+
+
 def test_lists_of_friends_and_files_of_other_lengths(tmp_path, parts):
     files = [write(tmp_path / f"{n}.root", 7 + n, n, x="f8") for n in range(3)]
     jets = [lists(tmp_path / "a.root", 10, 1.0), lists(tmp_path / "b.root", 14, 2.0)]
