@@ -451,7 +451,7 @@ def plan(
                 at = numbering.at(node, variation)
                 if isinstance(wanted, Flow):
                     # The entries that leave one filter arrive at the next: count them once.
-                    key = (at, wanted.weight.text if wanted.weight else None)
+                    key = (at, json.dumps(wanted.weight.tree) if wanted.weight else None)
                     columns.append(counts.setdefault(key, len(booked)))
                     if columns[-1] < len(booked):
                         continue

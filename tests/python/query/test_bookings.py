@@ -151,6 +151,18 @@ def test_report_counts_what_arrives(session, events, truth):
         session.run(flow.report(weight="Jet_pt"), progress=False)
 
 
+def test_reports_of_one_text_have_weights_of_their_own(session, events, truth):
+    """A function may be defined anew between them."""
+    good = events.filter("nMuon >= 1", name="a muon")
+    flows = []
+    for body in ("a", "a + 1"):
+        tm.function("weighing(a)", body)
+        flows.append(good.report(weight="weighing(nJet)"))
+    one, more = session.run(*flows, progress=False)
+    jets = truth.nJet[truth.nMuon >= 1]
+    assert [one[0].passed, more[0].passed] == [ak.sum(jets), ak.sum(jets) + len(jets)]
+
+
 def test_arrays_and_take_are_in_order(session, events, truth):
     good = events.filter("nMuon >= 1").define("ht", "sum(Jet_pt[Jet_pt > 30])")
     arrays, met, jets, hard, ht = session.run(
