@@ -363,7 +363,7 @@ class Bookable(StatisticsMethods, Values):
         ----------
         weight
             One number per event, with which each entry counts. It must be known at the first of
-            these filters.
+            these filters: define and vary its columns before.
 
         Returns
         -------
@@ -373,7 +373,7 @@ class Bookable(StatisticsMethods, Values):
         Raises
         ------
         QueryError
-            If no filter down to here has a name.
+            If no filter down to here has a name, or if the weight is not known at the first one.
 
         Examples
         --------
@@ -387,7 +387,7 @@ class Bookable(StatisticsMethods, Values):
             raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
         by = weighted(weight)
         if by is not None:
-            check_weight(by, steps)
+            check_weight(by, steps, self.node.origin.chain.referred)
         return Booking(self.node, Flow(by))
 
     def _names(self) -> Known:

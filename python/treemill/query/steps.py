@@ -8,13 +8,14 @@ So a mention of `Jet` counts as one of each column that begins with `Jet_`, and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from ..errors import QueryError, unquoted
 from ..frozen import frozen
-from ..language.expression import Constant, Expression, column, parse
+from ..language.expression import Constant, Expression, column, mentions, parse
 from ..language.function_registry import ExternalFunction
 
 __all__ = [
@@ -221,19 +222,40 @@ class Relations:
     """The names that expressions may give to a column's collection, if the format shortens them."""
 
 
-def check_weight(weight: Expression, steps: Sequence[Step | None]) -> None:
-    """Raises QueryError if the weight of a report has a column that is defined after the first
-    filter with a name: there entries are counted before it is known, or with another weight."""
+def check_weight(
+    weight: Expression,
+    steps: Sequence[Step | None],
+    referred: Callable[[frozenset[str]], Collection[str]],
+) -> None:
+    """Raises QueryError if the weight of a report has a column that is defined or varied after the
+    first filter with a name: there entries are counted before it is known, or with another weight.
+    `referred`: see `Relations`."""
     first: str | None = None
     for step in steps:
         if isinstance(step, Filter):
             first = first or step.name
-        elif isinstance(step, Define) and first and step.name in weight.names:
-            raise QueryError(
-                f"the weight of a report is known at the first filter with a name, {first!r}, and "
-                f"{step.name} is defined after it: define it before the filter",
-                text=weight.text,
-            )
+        elif first and step is not None:
+            columns = (step.name,) if isinstance(step, Define) else step.columns
+            # Only members refer to other objects.
+            has_members = weight.words > weight.names
+            others = frozenset(referred(weight.words) if has_members else ())
+            changed = next((each for each in columns if _weighs(weight, each, others)), None)
+            if changed is not None:
+                done, do = ("defined", "define") if isinstance(step, Define) else ("varied", "vary")
+                raise QueryError(
+                    f"the weight of a report is known at the first filter with a name, {first!r}, "
+                    f"and {changed} is {done} after it: {do} it before the filter",
+                    text=weight.text,
+                )
+
+
+def _weighs(weight: Expression, column: str, others: frozenset[str]) -> bool:
+    """Whether a weight means a column, by its name or as a member. `others`: the collections that
+    its members may refer to."""
+    heads = weight.names | others
+    is_member = any(column[: sign.start()] in heads for sign in re.finditer(r"[._]", column))
+    named = column in weight.names
+    return named or (is_member and mentions(weight.words | others, column))
 
 
 def affects(

@@ -163,6 +163,29 @@ def test_reports_of_one_text_have_weights_of_their_own(session, events, truth):
     assert [one[0].passed, more[0].passed] == [ak.sum(jets), ak.sum(jets) + len(jets)]
 
 
+@pytest.mark.parametrize(
+    ("weight", "columns"),
+    [
+        ("MET_pt * 2", "MET_pt"),
+        ("sum(Jet.pt)", "Jet_pt"),
+        ("sum(j.eta for j in Jet)", ["Jet_pt", "Jet_eta"]),
+    ],
+)
+def test_a_weight_that_varies_after_the_first_filter_is_an_error(events, weight, columns):
+    """Entries would enter a cut with one weight and pass it with another."""
+    listed = [columns] if isinstance(columns, str) else columns
+    cut = events.filter("nMuon >= 1", name="a muon")
+    up = {"up": [f"{name} * 2" for name in listed]}
+    with raises(QueryError, said="before the filter"):
+        cut.vary(listed, up).report(weight=weight)
+    with raises(QueryError, said="before the filter"):
+        cut.define(listed[-1], f"{listed[-1]} * 2").report(weight=weight)
+    flow = events.vary(listed, up).filter("nMuon >= 1", name="a muon").report(weight=weight).value
+    assert flow["_".join(listed) + ":up"][0].total == pytest.approx(2 * flow.nominal[0].total)
+    assert cut.vary("MET_phi", {"up": "MET_phi * 2"}).report(weight=weight).value.nominal
+    assert cut.define("Jet_pt_new", "Jet_pt * 2").report(weight=weight).value
+
+
 def test_arrays_and_take_are_in_order(session, events, truth):
     good = events.filter("nMuon >= 1").define("ht", "sum(Jet_pt[Jet_pt > 30])")
     arrays, met, jets, hard, ht = session.run(
