@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use treemill_source::{Costs, Growth};
+use treemill_source::Costs;
 use treemill_transfer::{Kind, Meter, SILENCE, Trouble, runtime};
 
 /// Hears what becomes of requests. Called on the connection's own task: it must not wait.
@@ -39,7 +39,7 @@ pub(crate) struct Session {
     outbox: mpsc::UnboundedSender<Vec<u8>>,
     state: Mutex<State>,
     began: Instant,
-    meter: Mutex<(Meter, Growth)>,
+    meter: Mutex<Meter>,
 }
 
 struct State {
@@ -85,7 +85,7 @@ impl Session {
                 broken: None,
             }),
             began: Instant::now(),
-            meter: Mutex::new((meter, Growth::default())),
+            meter: Mutex::new(meter),
         });
         let runtime = runtime()?;
         let _ = opened.outbox.send(greeting(session, &pool.challenge));
@@ -99,16 +99,14 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn meter(&self) -> MutexGuard<'_, (Meter, Growth)> {
+    fn meter(&self) -> MutexGuard<'_, Meter> {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn costs(&self) -> Costs {
-        let (meter, growth) = &*self.meter();
         Costs {
-            window: growth.window(),
             range: crate::limits::RANGE,
-            ..meter.costs()
+            ..self.meter().costs()
         }
     }
 
@@ -120,13 +118,9 @@ impl Session {
             return Err(Box::new((all, trouble.clone())));
         }
         let mut bytes = Vec::new();
-        {
-            let (meter, growth) = &mut *self.meter();
-            if state.mover.due() == 0 {
-                growth.asked(now, meter.costs().round_trip);
-            }
-            all.iter().for_each(|_| meter.started(now));
-        }
+        let mut meter = self.meter();
+        all.iter().for_each(|_| meter.started(now));
+        drop(meter);
         for asked in all {
             bytes.extend(request(&asked));
             state.sent.push_back(now);
@@ -172,9 +166,8 @@ impl Session {
                 format!("the pool breaks the protocol: {}", broken.0),
             )
         });
-        let (meter, growth) = &mut *self.meter();
+        let mut meter = self.meter();
         meter.arrived(bytes.len(), now);
-        growth.arrived(u64::try_from(bytes.len()).unwrap_or(u64::MAX), now);
         for _ in state.mover.due()..due {
             meter.ended();
             state.sent.pop_front();

@@ -3,7 +3,7 @@
 //! read several at once, so that the kernel's client has many requests in flight, at all data servers of a pNFS. Which file is which,
 //! `decision.rs` says. Knows no protocol and no file format.
 //!
-//! Pure: `kind.rs` (file systems), `decision.rs`, `plan.rs` (what is announced and read at once), `pace.rs` (costs).
+//! Pure: `kind.rs` (file systems), `decision.rs`, `plan.rs` (what is announced and read at once).
 //! `device.rs`, `kernel.rs` (`statfs`, `posix_fadvise`) and `source.rs` drive.
 
 mod decision;
@@ -11,14 +11,12 @@ mod device;
 mod kernel;
 mod kind;
 mod mount_table;
-mod pace;
 mod plan;
 mod source;
 
 pub use decision::{FirstReads, Switch, Way, way};
 pub use kind::{Kind, kind};
 pub use mount_table::{Mount, mount_of};
-pub use pace::Pace;
 pub use plan::{announced, reads, step};
 
 use source::Mounted;

@@ -68,8 +68,8 @@ pub(crate) const LOOK_UPS: usize = 64;
 /// Bounds the attempts to reach a server that has never answered and takes no connections: it is not there.
 pub(crate) const STRANGER_FAILURES: u32 = 2;
 
-/// What has flowed counts half after this many seconds of flowing.
-pub(crate) const MEMORY: f64 = 4.0;
+/// How much a sample of a speed counts that is slower than what was believed.
+pub(crate) const SLOWER: f64 = 0.2;
 
 /// The round trip of a source that has not answered yet.
 pub(crate) const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);

@@ -3,7 +3,6 @@
 //! Decides nothing of the protocol: the stream's state machine does; knows no files and no redirects.
 
 use crate::error::trouble;
-use crate::meter::Meter;
 use crate::options::Options;
 use crate::stream::{Event, Outcome, Stream};
 use crate::ticket::{Sink, Ticket};
@@ -20,8 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use treemill_source::Costs;
-use treemill_transfer::runtime;
-use treemill_transfer::{Kind, Trouble};
+use treemill_transfer::{Kind, Meter, Trouble, runtime};
 
 /// A request to send: how many bytes of data its answer may have, and what takes the answer.
 pub(crate) struct Sending {
@@ -92,6 +90,9 @@ impl Connection {
             let what = "the server is nearer than a connection to it is worth";
             return Err(named(trouble(Kind::Unsupported, what)));
         }
+        // A connection is set up in one round trip.
+        let mut meter = Meter::default();
+        meter.answered(connect);
         let runtime = runtime().map_err(named)?;
         let (outbox, inbox) = mpsc::unbounded_channel();
         let connection = Arc::new(Connection {
@@ -100,7 +101,7 @@ impl Connection {
             began: Instant::now(),
             state: Mutex::new(State {
                 stream: Stream::new(options.deadlines),
-                meter: Meter::new(connect),
+                meter,
                 flights: HashMap::new(),
                 due: 0,
                 unwanted: 0,
@@ -144,12 +145,12 @@ impl Connection {
     /// What the connection costs, as far as it is known.
     pub(crate) fn costs(&self) -> Costs {
         let state = self.state();
-        let meter = &state.meter;
+        let costs = state.meter.costs();
         Costs {
-            bytes_per_second: meter.speed(),
-            window: meter.window(),
+            // One of the many ranges of a vectored read.
+            range: Costs::far(costs.round_trip).range,
             due: state.due,
-            ..Costs::far(meter.round_trip())
+            ..costs
         }
     }
 
@@ -194,6 +195,7 @@ impl Connection {
         let sent = self.began.elapsed();
         let greeting = state.stream.greet(sent);
         let due = 0;
+        state.meter.started(sent);
         state.flights.insert(0, Flight { sink, sent, due });
         self.post(state, greeting, all);
         ticket
@@ -228,7 +230,6 @@ impl Connection {
 
     fn post(&self, mut state: MutexGuard<'_, State>, mut bytes: Vec<u8>, all: Vec<Sending>) {
         let now = self.began.elapsed();
-        state.meter.asked(now);
         let mut failed: Vec<(Sink, Trouble)> = Vec::new();
         for Sending {
             request,
@@ -248,6 +249,7 @@ impl Connection {
                     let due = request.file_bytes();
                     state.due = state.due.saturating_add(due);
                     let sent = now;
+                    state.meter.started(now);
                     state.flights.insert(stream, Flight { sink, sent, due });
                 }
                 Err(error) => {
@@ -336,8 +338,7 @@ impl Connection {
             events.extend(state.stream.tick(now));
         }
         if !bytes.is_empty() {
-            let is_idle = state.stream.in_flight() == 0;
-            state.meter.received(bytes.len(), now, is_idle);
+            state.meter.arrived(bytes.len(), now);
         }
         let mut done: Vec<(Sink, Outcome)> = Vec::new();
         for event in events {
@@ -348,10 +349,12 @@ impl Connection {
                     };
                     state.due = state.due.saturating_sub(flight.due);
                     state.unwanted = state.unwanted.min(state.due);
-                    if let Outcome::Data(data) | Outcome::Pages { data, .. } = &outcome {
-                        let after = now.saturating_sub(flight.sent);
-                        state.meter.answered(data.len(), after);
+                    if let Outcome::Data(data) | Outcome::Pages { data, .. } = &outcome
+                        && data.len() <= limits::SMALL_ANSWER
+                    {
+                        state.meter.answered(now.saturating_sub(flight.sent));
                     }
+                    state.meter.ended();
                     done.push((flight.sink, outcome));
                 }
                 Event::Send(bytes) => {

@@ -2,8 +2,8 @@
 //!
 //! Pure parts decide: [`wire`] turns bytes into structs and back, [`stream`] is the state of one connection,
 //! [`login`] chooses an authentication, [`route`] follows redirects, [`vector`] splits vectored reads, `pieces` cuts
-//! ranges for requests and puts them together again, `recovery` says what to do when a server is lost, `meter`
-//! measures. Thin parts do: `transport` is a socket, `connection` has its tasks, `session` logs in; [`Client`],
+//! ranges for requests and puts them together again, `recovery` says what to do when a server is lost.
+//! Thin parts do: `transport` is a socket, `connection` has its tasks, `session` logs in; [`Client`],
 //! [`File`] and [`XrootdSource`] are what callers hold.
 //!
 //! `root` addresses are spoken to in the clear, and by TLS where the server wants it; `roots` by TLS only. Bearer tokens
@@ -38,7 +38,6 @@ mod file;
 mod held;
 mod limits;
 pub mod login;
-mod meter;
 mod newest;
 mod options;
 mod peers;

@@ -1,10 +1,9 @@
 //! A file on a mount as a source: ranges that are asked for are announced to the kernel at once, and read by several threads.
-//! Decides nothing: `plan.rs` says what is announced and read, `pace.rs` what that costs.
+//! `plan.rs` says what is announced and read. The costs are those of the reads that tell something of the mount.
 
-use crate::limits::MOUNT_THREADS;
+use crate::limits::{FROM_MEMORY, MOUNT_THREADS, MOUNT_TRIP, MOUNT_WINDOW};
 use crate::mounts::device::Device;
 use crate::mounts::kernel;
-use crate::mounts::pace::Pace;
 use crate::mounts::plan::{announced, reads};
 use bytes::BytesMut;
 use std::ops::Range;
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 use treemill_source::{
     Costs, Identity, Local, Promise, Request, Source, SourceError, Ticket, read_by_tickets, tickets,
 };
-use treemill_transfer::{Job, RangePart, Threads, range_parts, rooms};
+use treemill_transfer::{Job, Meter, RangePart, Threads, range_parts, rooms};
 
 static READING: Threads = Threads::new("treemill-mount", MOUNT_THREADS);
 
@@ -24,7 +23,7 @@ struct Shared {
     file: Local,
     step: u64,
     begun: Instant,
-    pace: Mutex<Pace>,
+    meter: Mutex<Meter>,
 }
 
 impl Mounted {
@@ -34,7 +33,7 @@ impl Mounted {
             file,
             step: device.step,
             begun: Instant::now(),
-            pace: Mutex::default(),
+            meter: Mutex::new(Meter::typical(MOUNT_TRIP)),
         }))
     }
 }
@@ -49,7 +48,10 @@ impl Source for Mounted {
     }
 
     fn costs(&self) -> Costs {
-        self.0.pace().costs()
+        Costs {
+            window: MOUNT_WINDOW,
+            ..self.0.meter().costs()
+        }
     }
 
     fn identity(&self) -> Option<Identity> {
@@ -76,8 +78,8 @@ impl Source for Mounted {
 }
 
 impl Shared {
-    fn pace(&self) -> MutexGuard<'_, Pace> {
-        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    fn meter(&self) -> MutexGuard<'_, Meter> {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> Duration {
@@ -93,16 +95,22 @@ impl Shared {
     /// One positioned read.
     fn read(&self, start: u64, buffer: &mut [u8]) -> Result<(), SourceError> {
         let before = self.now();
-        self.pace().began(before);
+        self.meter().started(before);
         let read = self.file.read_at(buffer, start);
         let now = self.now();
-        let mut pace = self.pace();
-        match &read {
-            Ok(()) => pace.came(buffer.len(), now.saturating_sub(before), now),
-            Err(_) => pace.failed(),
-        }
+        note(&mut self.meter(), read.is_ok(), buffer.len(), before, now);
         read
     }
+}
+
+/// A read of a mount has ended. One from the system's memory tells nothing of the mount, nor does one that failed.
+fn note(meter: &mut Meter, is_read: bool, bytes: usize, began: Duration, now: Duration) {
+    let took = now.saturating_sub(began);
+    if is_read && took >= FROM_MEMORY {
+        meter.answered(took);
+        meter.arrived(bytes, now);
+    }
+    meter.ended();
 }
 
 /// The reads of a range, whose parts share one allocation.
@@ -129,6 +137,38 @@ fn jobs_of(shared: &Arc<Shared>, range: Range<u64>, promise: Promise) -> Vec<Job
 mod tests {
     use super::*;
     use treemill_testing::contract::{fails, holds};
+
+    #[test]
+    fn reads_from_memory_tell_nothing() {
+        let mut meter = Meter::typical(MOUNT_TRIP);
+        for read in 0..1000 {
+            let began = Duration::from_micros(50 * read);
+            meter.started(began);
+            let now = began + Duration::from_micros(50);
+            note(&mut meter, true, 1 << 20, began, now);
+        }
+        let costs = meter.costs();
+        assert_eq!(
+            (costs.round_trip, costs.bytes_per_second),
+            (MOUNT_TRIP, None)
+        );
+    }
+
+    #[test]
+    fn the_speed_of_reads_that_overlap_is_theirs_together() {
+        let (mut meter, ms) = (Meter::typical(MOUNT_TRIP), Duration::from_millis);
+        let begin = |meter: &mut Meter, at| (0..4).for_each(|_| meter.started(at));
+        begin(&mut meter, ms(0));
+        for round in 0..100 {
+            let (began, now) = (ms(10 * round), ms(10 * round + 10));
+            begin(&mut meter, began); // before the last ones have ended
+            (0..4).for_each(|_| note(&mut meter, true, 1 << 20, began, now));
+        }
+        let costs = meter.costs();
+        assert!(costs.round_trip > ms(9), "{:?}", costs.round_trip);
+        let speed = costs.bytes_per_second.unwrap_or_default();
+        assert!((300e6..900e6).contains(&speed), "{speed}");
+    }
 
     #[test]
     fn it_keeps_the_contract_of_sources() {
