@@ -136,7 +136,7 @@ class Chain:
     @property
     def entries(self) -> list[int]:
         """The entries of each file, selected or not."""
-        self.trees.look_at_all()
+        self.trees.look_at_all(listed=False)
         if self.trees.is_listed:  # which says the entries of some
             return [self.sizes[file][0] for file in range(len(self.locations))]
         found, _ = self.trees.near.tables()

@@ -140,12 +140,16 @@ class ChainTrees:
         prepare()
         return self.near
 
-    def look_at_all(self, threads: int = 1) -> None:
+    def look_at_all(self, threads: int = 1, *, listed: bool = True) -> None:
         """Has the core look at the near files of which nothing is known, many at once on up to so
         many threads, where all files are asked about. What it leaves to others is opened by them
-        when it is needed."""
+        when it is needed. `listed`: also at those of which a list says how large they are."""
         with self._lock:
             kept = {n for n, (_, values) in self._remembered.items() if values}.union(self._open)
+        if self.is_listed and not listed:
+            kept.update(n for n, at in enumerate(self.locations) if at.verified is not None)
+            if len(kept) == len(self.locations):
+                return
         new = [number for number in self.near.unknown() if number not in kept]
         numbers, after = new[:_TRIED], _TRIED
         while numbers:  # a user may end it in between

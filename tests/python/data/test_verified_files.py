@@ -166,15 +166,20 @@ def test_one_file_with_several_trees(folder):
 
 @pytest.fixture
 def opened(monkeypatch):
-    """The files that are opened in this process."""
+    """The files that are opened in this process, or that the core is asked to open."""
     found = []
-    real = chain_trees._open
+    real, to_open = chain_trees._open, chain_trees.ChainTrees.to_open
 
     def noted(location, *rest):
         found.append(location.path)
         return real(location, *rest)
 
+    def asked(trees):
+        found.append("by the core")
+        return to_open(trees)
+
     monkeypatch.setattr(chain_trees, "_open", noted)
+    monkeypatch.setattr(chain_trees.ChainTrees, "to_open", asked)
     return found
 
 
