@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import QueryError, SourceError
+from ..frozen import frozen
 
 __all__ = ["Finding", "Seen", "VerifiedFile", "findings", "verified_of"]
 
 # What `treemill dataset verify` has found of a file and wrote into its list, so that later runs
 # need not open the file to plan; and whether the file is still the same when it is opened. Pure.
 
-_KEYS = ("size", "num_entries", "clusters")
 
-
-@dataclass(frozen=True)
+@frozen
 class VerifiedFile:
     """A file, as it was when it was verified."""
 
@@ -51,30 +50,31 @@ class VerifiedFile:
 def verified_of(file: Mapping[str, object], of: str) -> VerifiedFile | None:
     """Returns what a fileset says of a file; None if the file was not verified. Raises QueryError
     for what makes no sense. `of`: the fileset, for messages."""
-    if not all(key in file for key in _KEYS):
+    if "num_entries" not in file or "size" not in file or "clusters" not in file:
         return None
-    size, entries, clusters = (file[key] for key in _KEYS)
+    size, entries, clusters = file["size"], file["num_entries"], file["clusters"]
     uuid = file.get("uuid")
-    whole = (isinstance(each, int) and each >= 0 for each in (size, entries))
-    if not all(whole) or not isinstance(clusters, Sequence) or not _ascend(clusters, entries):
+    if not (
+        isinstance(size, int)
+        and size >= 0
+        and isinstance(entries, int)
+        and isinstance(clusters, Sequence)
+        and _ascend(clusters, entries)
+    ):
         raise QueryError(
             f"{of}: a verified file has size, num_entries and clusters, which are numbers and the "
             "first entries of clusters: treemill dataset verify writes them"
         )
-    assert isinstance(size, int)
-    assert isinstance(entries, int)
     return VerifiedFile(size, entries, tuple(clusters), str(uuid) if uuid else None)
 
 
-def _ascend(clusters: Sequence[object], entries: object) -> bool:
+def _ascend(clusters: Sequence[object], entries: int) -> bool:
     before = -1
     for first in clusters:
-        if not isinstance(first, int) or not isinstance(entries, int):
-            return False
-        if first <= before or first > entries:
+        if not isinstance(first, int) or not before < first <= entries:
             return False
         before = first
-    return True
+    return entries >= 0
 
 
 _NAMED = 3

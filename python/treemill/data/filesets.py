@@ -15,7 +15,7 @@ from ..errors import QueryError, SourceError, UnsupportedError
 from ..frozen import replaced
 from . import source
 from .entry_ranges import starts
-from .location import Location, located, replicated, split_tree
+from .location import Location, located, plain, replicated, split_tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -219,6 +219,8 @@ def _is_file(name: object, each: object) -> bool:
 def _plain(files: object) -> object:
     """Turn JSON files, and coffea's specifications of files, which are models of pydantic, into
     mappings."""
+    if type(files) is dict or type(files) is list:  # as most are, and there may be many
+        return files
     if isinstance(files, str | os.PathLike) and str(files).endswith(_JSON):
         from .._system.files import parsed  # start-up: few datasets come from JSON files
 
@@ -245,16 +247,26 @@ def _add(collected: FilesetFiles, name: str | None, contents: object, tree: str 
         raise QueryError(f"{of} has metadata {reserved[0]!r}, which chunks have by themselves")
     if name is not None:
         own["dataset"] = name
-    for file in _files(contents["files"], of):
-        own_tree = file.tree or contents.get("treename") or tree
-        if file.replicas is None:
-            locations = located({file.path: own_tree})
-        else:
-            locations = (replicated(file.path, file.replicas, own_tree),)
-        for location in locations:
+    files, common = [*_files(contents["files"], of)], contents.get("treename") or tree
+    paths = [each.path if each.replicas is None else None for each in files]
+    known = plain(paths, [each.tree or common for each in files], [e.verified for e in files], own)
+    for file, location in zip(files, known, strict=True):
+        for each in (location,) if location else _locations(file, common, own):
             if file.steps is not None:
                 collected.steps[len(collected.locations)] = file.steps
-            collected.locations.append(replaced(location, metadata=own, verified=file.verified))
+            collected.locations.append(each)
+
+
+def _locations(
+    file: _FilesetFile, common: str | None, own: Mapping[str, object]
+) -> Iterator[Location]:
+    """The files that what is given of one stands for, which is more than a plain path."""
+    tree = file.tree or common
+    if file.replicas is None:
+        locations = located({file.path: tree})
+    else:
+        locations = (replicated(file.path, file.replicas, tree),)
+    return (replaced(each, metadata=own, verified=file.verified) for each in locations)
 
 
 def _from_root(contents: Mapping[object, object]) -> Mapping[object, object]:
@@ -286,6 +298,8 @@ def _files(files: object, of: str) -> Iterator[_FilesetFile]:
             else:
                 yield _FilesetFile(path)
         return
+    from .file_checks import verified_of  # start-up: few datasets come from JSON files
+
     for path, each in files.items():
         each = _plain(each)
         if each is None or isinstance(each, str):
@@ -297,8 +311,6 @@ def _files(files: object, of: str) -> Iterator[_FilesetFile]:
             if replicas is not None and not isinstance(replicas, list | tuple):
                 raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
             copies = None if replicas is None else list(replicas)
-            from .file_checks import verified_of  # start-up: few datasets come from JSON files
-
             steps, verified = _steps(each, of), verified_of(each, of)
             yield _FilesetFile(path, each.get("object_path"), steps, copies, verified)
         else:

@@ -7,9 +7,10 @@ Asks data/source.py for directories and list files; opens no ROOT file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .._system.files import working_folder
@@ -43,6 +44,7 @@ __all__ = [
     "is_own",
     "located",
     "nearest_first",
+    "plain",
     "replicated",
     "require_present",
     "split_tree",
@@ -147,15 +149,35 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
 
 
 def _expand_several(files: Sequence[object], tree: str | None, depth: int) -> Iterable[Location]:
-    """There may be many, and most are plain paths, of which no other may be asked for each."""
-    texts = [each if type(each) is str else "" for each in files]
-    named, found = _tree(tree), list[Location]()
-    for each, text, is_plain in zip(files, texts, source.are_plain(texts), strict=True):
-        if is_plain:
-            found.append(Location(text, named))
-        else:
+    found = list[Location]()
+    for each, location in zip(files, plain(files, repeat(tree)), strict=True):
+        if location is None:
             found += _expand(each, tree, depth)
+        else:
+            found.append(location)
     return found
+
+
+def plain(
+    files: Sequence[object],
+    trees: Iterable[object],
+    verified: Iterable[VerifiedFile | None] = repeat(None),
+    metadata: Mapping[str, object] | None = None,
+) -> Iterator[Location | None]:
+    """The locations of those of these files that are plain paths, with their trees; None of the
+    others. There may be many, and most are plain: no other may be asked for each. `verified`: what
+    was found of each; `metadata`: of all."""
+    texts = [each if type(each) is str else "" for each in files]
+    names: dict[str | None, str | None] = {}
+    for text, tree, found, is_plain in zip(
+        texts, trees, verified, source.are_plain(texts), strict=False
+    ):
+        if not is_plain or not (tree is None or isinstance(tree, str)):
+            yield None
+            continue
+        if tree not in names:
+            names[tree] = _tree(tree)
+        yield Location(text, names[tree], metadata, verified=found)
 
 
 def replicated(name: object, addresses: Iterable[object], tree: str | None = None) -> Location:

@@ -1,11 +1,14 @@
 """The forms in which a fileset can be given, and what is none."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.data import filesets
+from treemill.data.file_checks import VerifiedFile
 
 from tests.raising import raises
 
@@ -30,6 +33,39 @@ def test_forms(paths, tmp_path):
     assert "a" in plain
     assert len(plain) == 3
     assert plain["c"].num_entries == 12322
+
+
+def test_plain_paths_are_looked_at_together(paths, tmp_path, monkeypatch):
+    listed = {"num_entries": 5, "size": 9, "clusters": [0], "object_path": "/Events/"}
+    files = {
+        paths[0]: listed,
+        f"{paths[1]}:Events": None,
+        paths[2]: "Events",
+        str(tmp_path / "none.root"): {"object_path": "Events"},
+        str(Path(paths[0]).parent / "*_1.root"): "Events",
+    }
+    one_by_one, located = [], filesets.located
+
+    def noted(files):
+        one_by_one.extend(files)
+        return located(files)
+
+    monkeypatch.setattr(filesets, "located", noted)
+    for form in (files, {"dy": {"files": files, "metadata": {"xsec": 1.5}}}):
+        one_by_one.clear()
+        found = filesets.fileset(form)
+        assert [(each.path, each.tree) for each in found.locations] == [
+            *((path, "Events") for path in paths),
+            (str(tmp_path / "none.root"), "Events"),
+            (paths[1], "Events"),
+        ]
+        assert one_by_one == [path for path in files if path not in paths]
+        assert found.locations[3].absence
+        first, *rest = found.locations
+        assert first.verified == VerifiedFile(9, 5, (0,))
+        assert all(each.verified is None for each in rest)
+        assert all(each.metadata is first.metadata for each in rest)
+        assert first.metadata == ({} if form is files else {"xsec": 1.5, "dataset": "dy"})
 
 
 def test_one_file_with_several_trees(tmp_path):
