@@ -27,7 +27,7 @@ def session(request):
     workers, mode = request.param
     with connect(workers=workers, mode=mode) as made:
         yield made
-    assert ours() == before, "no thread is left behind"
+    assert ours() <= before, "no thread is left behind"
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -416,7 +416,7 @@ def test_many_runs_leave_nothing(events):
         before = ours()
         for _ in range(50):
             session.run(events.count())
-        assert ours() == before
+        assert ours() <= before
 
 
 def test_logs_tell_what_a_session_does_and_no_secrets(tmp_path, paths, caplog, capfd):
