@@ -211,13 +211,13 @@ class BookingRun(Computation[tuple[object, ...]]):
 
     def _not_remembered(self, checkpointing: Checkpointing | None) -> str | None:
         """Why nothing of the run is remembered; None: it may be."""
-        from .remembered import not_remembered  # start-up
+        from .remembered import ROWS  # start-up
 
         if not self._pool.keeps_results:
             return f"results of {self._pool.kind} are not remembered"
         if checkpointing is not None and (checkpointing.record or self._pool.outlive):
             return "checkpoint= keeps the run"
-        return not_remembered(has_rows=bool(self._files_made or self._plan.rows))
+        return ROWS if self._files_made or self._plan.rows else None
 
     def _filling(self) -> _Compiled:
         if self._skip_errors:

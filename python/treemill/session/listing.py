@@ -7,7 +7,7 @@ Knows nodes and bookings; pictures/ lays out the tables.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import QueryError, quoted
@@ -18,9 +18,9 @@ from ..pictures.tables import plain
 from ..query.axes import FixedAxis, axes_from_bins
 from ..query.description import Column, Description, shown
 from ..query.node import Booking, Node
-from ..query.planning import Plan, plan
+from ..query.planning import plan
 from ..query.quantities import Hist, Quantiles, Scalar, named_columns
-from ..query.rows import Arrays
+from ..query.rows import Arrays, Rows
 from ..workers.file_query import PerFile
 from .options import subset
 from .results_folder import results_folder
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..data.branch import Branch
     from ..data.chain import Chain
     from ..language.expression import Expression
+    from ..monitoring.report import FromMemory
     from ..query.axis_ranges import Extent
     from ..query.booking import Array
     from ..query.node import Booking
@@ -63,7 +64,7 @@ def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
         ("calls", description["calls"]),
         ("programs", description["programs"]),
         ("books", [booking.title for booking in bookings]),
-        ("remembered", _remembered(chain, bookings, planned, ranged)),
+        ("remembered", _remembered(chain, bookings, axes, ranged)),
     ]
     return "\n".join(line for head, body in parts for line in _part(head, body))
 
@@ -76,23 +77,29 @@ def _part(head: str, body: str | Iterable[str]) -> Iterable[str]:
 
 
 def _remembered(
-    chain: Chain, bookings: Sequence[Booking], planned: Plan, ranged: Sequence[Booking]
+    chain: Chain,
+    bookings: Sequence[Booking],
+    axes: Mapping[int, Sequence[FixedAxis]],
+    ranged: Sequence[Booking],
 ) -> list[str]:
     """What is remembered of each booking, or was when it was computed."""
     there = results_folder()
     if there is None:
         return []
-    from .remembered import looked_for, not_remembered, titles_of  # start-up
+    from .remembered import ROWS, looked_for, titles_of  # start-up
 
-    reason = not_remembered(has_rows=bool(planned.rows))
-    if reason is not None:
-        return [f"nothing: {reason}"]
-    titles, spans = titles_of(bookings, planned), subset(chain, None, None)
-    now = looked_for(there, planned.specification, chain.pinned(), titles, spans)
+    may_be = [booking for booking in bookings if not isinstance(booking.wanted, Rows)]
+    now: FromMemory | None = None
+    if may_be:
+        planned = plan(may_be, axes)
+        titles, spans = titles_of(may_be, planned), subset(chain, None, None)
+        now = looked_for(there, planned.specification, chain.pinned(), titles, spans)
     lines = []
     for booking in bookings:
         report = booking.report
-        if report is not None and report.remembered is not None:
+        if now is None or isinstance(booking.wanted, Rows):
+            lines.append(f"{booking.title}: computed, because {ROWS}")
+        elif report is not None and report.remembered is not None:
             lines += report.remembered.of(booking.title)
         elif booking in ranged:
             lines.append(f"{booking.title}: its range is found first")

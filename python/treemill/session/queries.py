@@ -19,7 +19,7 @@ from ..errors import QueryError, QueryInterrupted, WorkerError
 from ..monitoring.watch import Feedback, SeveralQueries, Watch
 from ..query.booking import leaves
 from ..query.node import Bookable, Booking, Node, Origin
-from ..query.rows import Snapshot
+from ..query.rows import Rows, Snapshot
 from .booking_run import BookingRun
 from .options import RunOptions
 from .query_account import Account
@@ -263,6 +263,17 @@ def by_dataset(bookings: Sequence[object]) -> list[list[Booking]]:
 # Bookings of several datasets, one dataset after the other, shown as one query.
 
 
+def _rows_apart(groups: Sequence[Sequence[Booking]]) -> list[list[Booking]]:
+    """The groups of bookings, each without those that give rows, which are groups of their own
+    before it: the others can be remembered."""
+    apart = []
+    for group in groups:
+        rows = [booking for booking in group if isinstance(booking.wanted, Rows)]
+        others = [booking for booking in group if not isinstance(booking.wanted, Rows)]
+        apart += [each for each in (rows, others) if each]
+    return apart
+
+
 def computed_by_dataset(
     groups: Sequence[Sequence[Booking]],
     options: RunOptions,
@@ -271,8 +282,9 @@ def computed_by_dataset(
     progress: bool | None,
     feedback: Feedback | None,
 ) -> dict[int, object]:
-    """Values by the bookings' numbers. Each group is of one dataset. `started` takes the queries
-    that begin. Raises QueryError if one trace is asked for of several queries."""
+    """Values by the bookings' numbers. Each group is of one dataset. If results are remembered,
+    rows take a pass of their own. `started` takes the queries that begin. Raises QueryError if one
+    trace is asked for of several queries."""
     if options.values["trace"] is not None and len(groups) > 1:
         raise QueryError(
             f"trace= is for one dataset, and the bookings are of {len(groups)}: run each dataset's "
@@ -281,6 +293,9 @@ def computed_by_dataset(
     values: dict[int, object] = {}
     if not groups:
         return values
+    is_one_pass = options.values["trace"] is not None or options.values["checkpoint"] is not None
+    if pool.keeps_results and not is_one_pass and options.results_folder() is not None:
+        groups = _rows_apart(groups)
     together = as_one(groups) if len(groups) > 1 else None
     folder = (
         None

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from ..workers.query_task import Lacking
     from ..workers.workload import Span
 
-__all__ = ["Pieces", "looked_for", "not_remembered", "pieces", "titles_of"]
+__all__ = ["ROWS", "Pieces", "looked_for", "pieces", "titles_of"]
+
+
+ROWS = "rows are not remembered"
+"""Why nothing of bookings that give rows is remembered."""
 
 
 @dataclass(frozen=True)
@@ -122,12 +126,6 @@ class _Unchanged:
 
     def add(self, records: Iterable[Record]) -> None:
         """Keeps nothing."""
-
-
-def not_remembered(*, has_rows: bool) -> str | None:
-    """Why nothing of some bookings is remembered; None: it may be. `has_rows`: whether any of them
-    gives rows."""
-    return "rows are not remembered" if has_rows else None
 
 
 def titles_of(bookings: Sequence[Booking], planned: Plan) -> list[str]:

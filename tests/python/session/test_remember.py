@@ -632,7 +632,42 @@ def test_explain_says_what_is_remembered(files, tmp_path):
     assert said(changed[1]) == ["count: from memory"]
     automatic = tm.dataset(files, "Events").hist("MET_pt", bins=10)
     assert said(automatic) == ["MET_pt: its range is found first"]
-    assert said(tm.dataset(files, "Events").take("MET_pt")) == ["nothing: rows are not remembered"]
+    taken = tm.dataset(files, "Events").take("MET_pt")
+    assert said(taken) == ["take(MET_pt): computed, because rows are not remembered"]
+
+
+def test_histograms_beside_rows_are_remembered(files, tmp_path):
+    def run(**options):
+        events = tm.dataset(files, "Events")
+        booked = {
+            "skim": events.filter("nMuon >= 2").snapshot(tmp_path / "skim.root", ["MET_pt"]),
+            "met": events.hist("MET_pt", bins=(10, 0, 200)),
+            "n": events.count(),
+            "rows": events.take("nMuon"),
+        }
+        found = tm.run(booked, **options)
+        with uproot.open(tmp_path / "skim.root") as skim:
+            kept = skim["Events"]["MET_pt"].array(library="np")
+        told = booked["met"].report.remembered, booked["rows"].report.remembered
+        return (found["met"].values(), found["n"], found["rows"], kept), told
+
+    def equal(one, other):
+        return all(map(np.array_equal, one, other))
+
+    expected, _ = run()
+    tm.remember(tmp_path / "results")
+    first, (told, _) = run()
+    assert equal(first, expected)
+    assert told.parts == 2 * len(files)
+    again, (told, of_rows) = run()
+    assert equal(again, expected)
+    assert (told.parts, told.found) == (0, 2)
+    assert (of_rows.found, of_rows.results) == (0, 2)
+    events = tm.dataset(files, "Events")
+    kept, rows = events.hist("MET_pt", bins=(10, 0, 200)), events.take("MET_pt")
+    assert "MET_pt: from memory" in kept.explain()
+    assert "take(MET_pt): computed, because rows are not remembered" in rows.explain()
+    assert equal(run(trace=str(tmp_path / "trace.json"))[0], expected)
 
 
 def test_functions_count_by_what_they_do_now(files, tmp_path):
