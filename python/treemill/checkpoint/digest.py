@@ -108,6 +108,7 @@ class _Wrapped(Protocol):
 _SIZE = 16
 _GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME"}
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, bytearray, type(...))
+_WITH_UFUNCS = ("numpy", "scipy.special")
 _OF_EVERY_CLASS = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__"),
     *("_abc_impl", "__abstractmethods__", "__firstlineno__", "__static_attributes__"),
@@ -116,14 +117,15 @@ _OF_EVERY_CLASS = {
 }
 
 
-def digest(value: object, *, certain: bool = False) -> str:
+def digest(value: object, *, certain: bool = False, exact: bool = False) -> str:
     """The digest of a value. Raises UnsupportedError, which names it, if it has none.
 
     A function's is that of its code with all that another process would load for it, which tells
-    whether a run may go on from what an earlier one has done. `certain`: of what its value depends
-    on, so that equal ones have equal values for equal arguments. A function of which that is not
-    certain has none, and the error says why."""
-    return (_Certain() if certain else _Digest()).of(value).hex()
+    whether a run may go on from what an earlier one has done. `exact`: what is not pickled counts,
+    too, and the order of dictionaries, so that one of two equal ones may do the work of both in one
+    process. `certain`: of what its value depends on, so that equal ones have equal values for equal
+    arguments. A function of which that is not certain has none, and the error says why."""
+    return (_Certain() if certain else _Exact() if exact else _Digest()).of(value).hex()
 
 
 def by_attribute(value: object) -> Mapping[str, str]:
@@ -233,7 +235,8 @@ class _Digest:
             for name, each in own.items()
             if not isinstance(each, (types.MemberDescriptorType, types.GetSetDescriptorType))
         }
-        return self.all("class", (value.__qualname__, value.__bases__, own))
+        parts: list[object] = [value.__qualname__, value.__bases__, own]
+        return self.all("class", parts if type(value) is type else [*parts, type(value)])
 
     def module(self, value: types.ModuleType) -> bytes:
         return _hash("module", [value.__name__.encode(), self._source(value.__name__)])
@@ -276,11 +279,21 @@ class _Digest:
         if isinstance(value, np.dtype):
             return _hash("dtype", [repr(value).encode()])
         if isinstance(value, np.ufunc):
-            return _hash("ufunc", [value.__name__.encode()])
+            name = str(value.__name__)
+            for module in _WITH_UFUNCS:
+                if getattr(sys.modules.get(module), name, None) is value:
+                    return self._of_module(module, name)
+            raise UnsupportedError(_no_digest(value, "it may be made of any function"))
         return self._reduced(value)
 
     def _reduced(self, value: object) -> bytes:
         """The digest of what the value would be pickled as."""
+        plain = getattr(value, "py_func", None)  # of a function that numba has compiled
+        if isinstance(plain, types.FunctionType):
+            return self.all("compiled", (plain, repr(getattr(value, "targetoptions", None))))
+        wrapped = getattr(value, "__wrapped__", None)  # of functools.cache
+        if isinstance(wrapped, types.FunctionType):
+            return self.all("wrapped", (type(value), wrapped))
         try:
             state = value.__reduce_ex__(4)
         except Exception as error:
@@ -295,8 +308,14 @@ class _Digest:
         return self.all("object", parts)
 
     def _by_global_name(self, value: object, name: str) -> bytes:
-        """The digest of what would be pickled as a name."""
-        return _hash("global", [type(value).__module__.encode(), name.encode()])
+        """The digest of what would be pickled as a name, by which others must find it."""
+        module = _place_of(value, name)
+        if module is None:
+            raise UnsupportedError(_no_digest(value, f"{name} is not the name of it"))
+        return self._of_module(module, name)
+
+    def _of_module(self, module: str, name: str) -> bytes:
+        return _hash("global", [module.encode(), name.encode(), self._source(module)])
 
 
 _WALKS: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -337,6 +356,15 @@ def _is_importable(value: types.FunctionType | type) -> bool:
     return imported is value
 
 
+def _place_of(value: object, name: str) -> str | None:
+    """The module that has the value by this name: the one that the value names; else None."""
+    module = getattr(value, "__module__", "builtins")
+    found: object = sys.modules.get(module) if isinstance(module, str) else None
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return module if found is value else None
+
+
 def _names(code: types.CodeType) -> set[str]:
     """The global names that code uses, functions inside it included."""
     inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
@@ -354,6 +382,34 @@ def _content(cell: types.CellType) -> object:
 def _no_digest(value: object, reason: str) -> str:
     return (
         f"checkpoint= cannot tell whether a later run has the same {type(value).__name__}: {reason}"
+    )
+
+
+class _Exact(_Digest):
+    """Walks through one value, to what is not pickled, too."""
+
+    def mapping(self, value: Mapping[object, object]) -> bytes:
+        if type(value) is not dict:
+            return self._reduced(value)
+        return self.all("dict", (part for pair in value.items() for part in pair))
+
+    def _reduced(self, value: object) -> bytes:
+        reduced = super()._reduced(value)
+        kind = type(value)
+        if not _is_own(kind.__module__) or not _pickles_itself(kind):
+            return reduced
+        slots = [name for each in kind.__mro__ for name in _slots(each) if hasattr(value, name)]
+        held = {name: getattr(value, name) for name in slots} | getattr(value, "__dict__", {})
+        return self.all("held", (reduced, dict(sorted(held.items()))))
+
+
+def _pickles_itself(kind: type) -> bool:
+    """Whether a class says itself what its objects are pickled as."""
+    return any(
+        name in vars(each)
+        for name in ("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__")
+        for each in kind.__mro__
+        if each is not object
     )
 
 
@@ -385,7 +441,7 @@ _RANDOM = ("numpy.random", "scipy.stats")
 """Modules of packages of which functions draw random numbers."""
 
 
-class _Certain(_Digest):
+class _Certain(_Exact):
     """Walks through one value."""
 
     def function(self, value: types.FunctionType) -> bytes:
@@ -461,19 +517,16 @@ class _Certain(_Digest):
             raise UnsupportedError(
                 f"it uses a value of {module}, which may be another one each time"
             )
-        plain = getattr(value, "py_func", None)  # of a function that numba has compiled
-        if isinstance(plain, types.FunctionType):
-            return self.all("compiled", (plain, repr(getattr(value, "targetoptions", None))))
-        wrapped = getattr(value, "__wrapped__", None)  # of functools.cache
-        if isinstance(wrapped, types.FunctionType):
-            return self.all("wrapped", (type(value), wrapped))
         return super()._reduced(value)
 
     def _by_global_name(self, value: object, name: str) -> bytes:
-        module = getattr(value, "__module__", None)
-        if isinstance(module, str) and not _is_own(module):
-            return self._of_package(module, name)
+        module = _place_of(value, name)
+        if module is not None and not _is_own(module):
+            return self._of_module(module, name)
         raise UnsupportedError(f"it uses {name}, of which only the name is known")
+
+    def _of_module(self, module: str, name: str) -> bytes:
+        return self._of_package(module, name)
 
     def _of_package(self, module: str, name: str) -> bytes:
         if _is_outside(module):

@@ -109,7 +109,7 @@ def identity_of(kind: str, function: Callable[..., object], about: object) -> st
     """A text that is equal for equal functions. One whose code and data have no digest is equal to
     itself only."""
     try:
-        return f"{kind} {digest((function, about))}"
+        return f"{kind} {digest((function, about), exact=True)}"
     except UnsupportedError:
         return f"{kind} {os.getpid()}-{next(_numbers)} {about}"
 

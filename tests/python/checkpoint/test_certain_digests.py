@@ -87,6 +87,22 @@ CHANGES = {
         "import functools\n@functools.cache\ndef g(x): return x\ndef f(x): return g(x)",
         "import functools\n@functools.cache\ndef g(x): return -x\ndef f(x): return g(x)",
     ),
+    "the order of a dictionary": (
+        "c = {'a': 1, 'b': 2}\ndef f(x): return [*c.values()][0] * x",
+        "c = {'b': 2, 'a': 1}\ndef f(x): return [*c.values()][0] * x",
+    ),
+    "what an object is not pickled with": (
+        "class A:\n  c = 1\n  def __getstate__(self): return {}\n"
+        "a = A()\na.c = 2\ndef f(x): return a.c * x",
+        "class A:\n  c = 1\n  def __getstate__(self): return {}\n"
+        "a = A()\na.c = 3\ndef f(x): return a.c * x",
+    ),
+    "the class of a class": (
+        "def make(c):\n  class M(type):\n    def __getattr__(of, name): return c\n"
+        "  class A(metaclass=M): pass\n  return lambda x: A.b * x\nf = make(1)",
+        "def make(c):\n  class M(type):\n    def __getattr__(of, name): return c\n"
+        "  class A(metaclass=M): pass\n  return lambda x: A.b * x\nf = make(2)",
+    ),
 }
 
 
@@ -146,6 +162,7 @@ UNCERTAIN = [
     "def f(x): return not_there(x)",
     "import helper_of_mine as me\nkept = [me]\ndef f(x): return kept[0]",
     "import threading\nlock = threading.Lock()\ndef f(x):\n  with lock: return x",
+    "import numpy as np\nu = np.frompyfunc(lambda x: x + 1, 1, 1)\ndef f(x): return u(x)",
 ]
 
 

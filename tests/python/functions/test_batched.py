@@ -1,6 +1,7 @@
 """Python's callables over batches in expressions: what they get, what they may give, their errors,
 threads and processes."""
 
+import functools
 import pickle
 
 import awkward as ak
@@ -41,6 +42,44 @@ def test_numbers_arrive_as_numpy_and_lists_as_awkward(events):
 def test_numpys_own_functions_are_callables(events):
     found = events.define("x", np.log1p, columns="MET_pt").sum("x").value
     assert found == pytest.approx(events.sum("log1p(MET_pt)").value)
+
+
+def read_once(factor):
+    @functools.cache
+    def read():
+        return factor
+
+    return lambda x: x * read()
+
+
+def of_numpy(factor):
+    each = np.frompyfunc(lambda x: x * factor, 1, 1)
+    return lambda x: each(x).astype(float)
+
+
+def by_order(factor):
+    found = {"first": 1, "second": 2} if factor == 1 else {"second": 2, "first": 1}
+    return lambda x: x * next(iter(found.values()))
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __getstate__(self):
+        return {}
+
+    def __call__(self, x):
+        return x * self.factor
+
+
+@pytest.mark.parametrize("make", [read_once, of_numpy, by_order, Scaled])
+def test_functions_of_the_same_code_are_told_apart(events, make):
+    """By all that they reach: one is not called in the other's place."""
+    sums = [events.define("y", make(n), columns="nJet").sum("y") for n in (1, 2)]
+    with tm.connect(workers=2) as session:
+        one, two = session.run(*sums, progress=False)
+    assert two == 2 * one
 
 
 def test_lists_come_back(events):
