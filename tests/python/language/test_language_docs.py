@@ -63,6 +63,26 @@ def test_expression(events, text):
     assert np.isfinite(events.sum(f"({text}) * 1.0" if "[m.pt for" not in text else text).value)
 
 
+CORE = Path(__file__).parents[3] / "crates" / "treemill-query" / "src" / "compile"
+WORDS_IN_CODE = set(re.findall(r"\w+", " ".join(re.findall(r"`+([^`]+)`+", TEXT))))
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("nodes/builtins.rs", r'^    (?:f|real1|real2|rounding|reduce|test)\("(\w+)"'),
+        ("nodes/coordinates.rs", r"const ATTRIBUTES: [^;]*;"),
+        ("expressions/two_vectors.rs", r"const METHODS: [^;]*;"),
+    ],
+)
+def test_every_function_and_method_is_named(path, names):
+    found = re.findall(names, (CORE / path).read_text(), re.MULTILINE)
+    if len(found) == 1:
+        found = re.findall(r'"(\w+)"', found[0])
+    assert len(found) > 10
+    assert not set(found) - WORDS_IN_CODE
+
+
 def test_there_are_rows():
     assert len(MISSING_VALUES) > 20
 
