@@ -63,6 +63,11 @@ def test_the_page_on_bookings_works_as_pasted(tmp_path):
     assert (tmp_path / "skim.root").exists()
 
 
+def test_the_page_on_passes_prints_what_it_shows(tmp_path):
+    (shown,) = blocks("text", (REPOSITORY / "docs" / "passes.md").read_text())
+    assert pasted("passes", tmp_path).rstrip() == shown.rstrip()
+
+
 def test_the_page_on_filesets_works_as_pasted(tmp_path):
     lines = pasted("filesets", tmp_path).splitlines()
     dy, tt, data = map(int, lines[0].split())
