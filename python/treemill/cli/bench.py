@@ -43,7 +43,7 @@ class _Share(click.ParamType[float]):
         except ValueError:
             share = -1.0
         if not 0 < share <= 1:
-            self.fail(f"{value!r} is no share: 30% or 0.3", param, ctx)
+            self.fail(f"{value!r} is no share: write 30% or 0.3", param, ctx)
         return share
 
 
@@ -84,7 +84,9 @@ class _Share(click.ParamType[float]):
     type=click.Choice(list(SWITCHES)),
     help="Switch off one of the ways in which treemill saves time. You may repeat this option.",
 )
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option(
+    "--workers", type=click.IntRange(1), default=1, show_default=True, help="Number of threads."
+)
 @click.option(
     "--trace",
     "trace",

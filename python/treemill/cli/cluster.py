@@ -13,6 +13,7 @@ import click
 
 from ..errors import QueryError, TreemillError
 from ..facility.cluster_checks import CHECKS, CheckResult, check_results
+from ..facility.options import Commands
 
 __all__ = ["cluster", "lines"]
 
@@ -22,7 +23,7 @@ _WORKERS = 30
 """Workers that `top` shows, at most."""
 
 
-@click.group()
+@click.group(cls=Commands)
 def cluster() -> None:
     """Check and manage a Dask cluster and the queries on it."""
 

@@ -22,6 +22,7 @@ from ..data.chain_trees import ChainTrees
 from ..data.file_checks import Finding, Seen, VerifiedFile, findings
 from ..data.filesets import named_fileset
 from ..errors import FormatError, SourceError, TreemillError, TruncatedError, local_path
+from ..facility.options import Commands
 from ..frozen import replaced
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def _digest(location: Location, whole: bool) -> bytes:
     return hasher.digest()
 
 
-@click.group()
+@click.group(cls=Commands)
 def dataset() -> None:
     """Check the files of samples."""
 
@@ -220,19 +221,14 @@ def verify(fileset: str, tree: str | None, output: str | None) -> None:
     it left out. treemill.fileset and treemill.dataset take this list, and then open no file to
     plan.
     """
-    try:
-        path = Path(local_path(output)) if output else _beside(fileset)
-        if not os.access(path.parent, os.W_OK):  # said before all files are looked at
-            raise SourceError(f"cannot write into the folder {path.parent}", file=str(path))
-        source: object = (
-            fileset if fileset.endswith((".json", ".json.gz")) else {"dataset": fileset}
-        )
-        files = named_fileset(source, tree)
-        inspected = _seen(files)
-        problems = findings(inspected, Contents(inspected, files.locations).is_same)
-        write_text(path, text(listed(files, inspected, problems)))
-    except TreemillError as error:
-        raise click.ClickException(str(error)) from None
+    path = Path(local_path(output)) if output else _beside(fileset)
+    if not os.access(path.parent, os.W_OK):  # said before all files are looked at
+        raise SourceError(f"cannot write into the folder {path.parent}", file=str(path))
+    source: object = fileset if fileset.endswith((".json", ".json.gz")) else {"dataset": fileset}
+    files = named_fileset(source, tree)
+    inspected = _seen(files)
+    problems = findings(inspected, Contents(inspected, files.locations).is_same)
+    write_text(path, text(listed(files, inspected, problems)))
     for line in _lines(inspected, problems):
         click.echo(line)
     click.echo(f"written: {path}")

@@ -30,7 +30,9 @@ __all__ = ["book", "demo", "samples"]
     show_default=True,
     help="The folder of the dataset. If it is missing, the command writes it.",
 )
-@click.option("--files", type=click.IntRange(1), default=4, show_default=True)
+@click.option(
+    "--files", type=click.IntRange(1), default=4, show_default=True, help="Number of files."
+)
 @click.option(
     "--events",
     type=click.IntRange(1),
@@ -138,7 +140,9 @@ def _draw(histograms: Mapping[str, Hist], path: Path) -> None:
     show_default=True,
     help="Multiply the number of events, and the luminosity of the data, by this factor.",
 )
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Equal seeds give equal events."
+)
 def samples(folder: Path, scale: float, seed: int) -> None:
     """Write made-up samples of a small analysis: simulated processes, data, a fileset with their
     cross sections, scale factors, and a list of certified luminosity sections.

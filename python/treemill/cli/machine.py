@@ -74,7 +74,7 @@ _DAY = 86400.0
 
 
 @click.command("remembered")
-@click.argument("folder", required=False, type=click.Path(file_okay=False))
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
 @click.option(
     "--limit",
     metavar="SIZE",

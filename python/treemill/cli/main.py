@@ -214,7 +214,7 @@ class _Default(click.ParamType[tuple[str, Any]]):
 
 
 @cli.command()
-@click.argument("files", metavar="FILE:TREE", nargs=-1, required=True)
+@click.argument("files", metavar="FILE[:TREE]…", nargs=-1)
 @click.argument("expr")
 @click.option(
     "--where",
@@ -260,7 +260,8 @@ def draw(
 ) -> None:
     """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.
 
-    FILE may be a glob in quotes, and you may give several FILEs. EXPR may be "y:x" for two
+    FILE may be a glob in quotes, and you may give several FILEs. You may leave out TREE if a file
+    has only one tree. EXPR may be "y:x" for two
     dimensions or "z:y:x" for three, and may end in ">>h(100,0,1)". If the selection is a number, it
     is also a weight.
     """
@@ -269,6 +270,11 @@ def draw(
     from ..query.description import Drawing  # start-up
     from ..session.draw import drawn  # start-up
 
+    if not files:  # click takes the only argument for the last one
+        raise click.UsageError(
+            f"there is one argument, {expr}, and two are needed: a file and an expression, as in "
+            "treemill draw file.root:Events MET_pt"
+        )
     if output is not None:
         check(output)
     axes = _all_bins(bins, len(dimensions(expr)) - profile)
@@ -291,7 +297,10 @@ def _all_bins(bins: tuple[_Axis, ...], dimensions: int) -> _Axis | list[_Axis] |
     if len(bins) == 1:
         return bins[0] if dimensions == 1 else [bins[0]] * dimensions
     if len(bins) != dimensions:
-        raise click.UsageError(f"--bins given {len(bins)} times for {dimensions} dimension(s)")
+        raise click.UsageError(
+            f"--bins is given {len(bins)} times, and EXPR has {dimensions} "
+            f"{'axis' if dimensions == 1 else 'axes'}: give it once for each axis"
+        )
     return list(bins)
 
 

@@ -10,12 +10,13 @@ import click
 
 from .._system.files import picture_file, write_text
 from ..errors import FormatError, QueryError, SourceError, UnsupportedError
+from ..facility.options import Commands
 from ..monitoring.recorded import About, Recorded, of_columns
 
 __all__ = ["load", "trace"]
 
 
-@click.group()
+@click.group(cls=Commands)
 def trace() -> None:
     """Read the trace of a query, which run(…, trace="FILE") has written."""
 
@@ -150,7 +151,11 @@ def _root(path: str) -> Recorded:
     from ..dataset import dataset  # start-up
     from ..monitoring.file import ABOUT, TREE  # start-up
 
-    facts = dataset(path, tree=ABOUT).arrays().to_list()
+    try:
+        facts = dataset(path, tree=ABOUT).arrays().to_list()
+    except QueryError as error:  # the file has other trees
+        text = f"it is no trace of a query: {error.message}; run(…, trace=) writes traces"
+        raise FormatError(text, file=path) from error
     about = About.of_json({each["name"]: json.loads(each["value"]) for each in facts})
     rows = dataset(path, tree=TREE).arrays()
     return of_columns({name: rows[name].to_list() for name in rows.fields}, about)

@@ -17,6 +17,7 @@ import click
 from .._system.files import picture_file, write_text
 from ..errors import SourceError, UnsupportedError
 from ..pictures.line_charts import Panel, Series
+from .options import Commands
 from .scaling.limit_diagnosis import conclusion
 from .scaling.measurements import load
 from .simulation.one_master import SimulationOutcome, simulate
@@ -169,7 +170,7 @@ def panels(title: str, done: Iterable[SimulationOutcome]) -> list[Panel]:
     ]
 
 
-@click.group()
+@click.group(cls=Commands)
 def bench() -> None:
     """Measure how fast treemill is on this machine or on a cluster."""
 

@@ -30,7 +30,9 @@ _USUAL_CLUSTER = 100_000
 
 @click.command("generate")
 @click.argument("folder", type=NewFolder())
-@click.option("--files", default=4, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--files", default=4, show_default=True, type=click.IntRange(1), help="Number of files."
+)
 @click.option(
     "--events",
     type=click.IntRange(1),
@@ -61,7 +63,7 @@ _USUAL_CLUSTER = 100_000
     help="Events in a cluster of the tree; default: 1,000 with the schema event, 100,000 with "
     "the others.",
 )
-@click.option("--seed", default=1, show_default=True)
+@click.option("--seed", default=1, show_default=True, help="Equal seeds give equal events.")
 @click.option(
     "--on",
     "system",

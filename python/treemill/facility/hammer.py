@@ -61,20 +61,63 @@ _LAST = 60.0
 
 @click.command("hammer")
 @click.argument("address", required=False)
-@click.option("--users", "number", type=click.IntRange(1), default=10, show_default=True)
 @click.option(
-    "--for", "seconds", type=Duration(), default="5m", show_default=True, help="90s, 30m, 2h."
+    "--users",
+    "number",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Number of users.",
 )
-@click.option("--workers", type=click.IntRange(1), default=4, show_default=True, help="Processes.")
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Of each.")
-@click.option("--think", type=Duration(), default="10s", show_default=True, help="On average.")
-@click.option("--kill", type=Duration(), default="1m", show_default=True, help="A worker; 0: none.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option(
+    "--for",
+    "seconds",
+    type=Duration(),
+    default="5m",
+    show_default=True,
+    help="Time for which users begin queries: 90s, 30m, 2h.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Number of worker processes, without ADDRESS.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Threads of each worker process, without ADDRESS.",
+)
+@click.option(
+    "--think",
+    type=Duration(),
+    default="10s",
+    show_default=True,
+    help="Average time between the end of a query and the same user's next one.",
+)
+@click.option(
+    "--kill",
+    type=Duration(),
+    default="1m",
+    show_default=True,
+    help="Time after which the command kills a worker, again and again; 0: never.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Seed of the queries and of the times between them.",
+)
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="What came of it, as JSON; default: hammer-users-DATE.json. A picture is beside it.",
+    help="The file of results, as JSON; default: hammer-users-DATE.json. The picture has the same "
+    "name with the suffix .png.",
 )
 def command(
     address: str | None,
@@ -87,12 +130,15 @@ def command(
     seed: int,
     output: Path | None,
 ) -> None:
-    """Let many users work on one cluster, and see what they get.
+    """Run queries of many users on one cluster, and compare all results.
 
-    Without ADDRESS a scheduler and workers are started on this machine, and ended. Users think,
-    and ask for short, middle and long queries; two ask for long ones all the time, one for eight
-    of them at once, and one's code hangs. A worker is killed now and then (its nanny starts
-    another). All results are compared with what is known; exit status 1 if one is wrong or lost.
+    ADDRESS is the address of a Dask scheduler. Without ADDRESS, the command starts a scheduler and
+    workers on this machine, and ends them afterwards.
+
+    Users run a short, middle or long query, think, and run the next one. Two users run long queries
+    all the time, one user runs eight of them at once, and the code of one user hangs. Now and then
+    the command kills a worker, whose nanny starts another one. The command compares all results
+    with the known ones. The exit status is 1 if a result is wrong or lost.
     """
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="treemill-hammer-")))

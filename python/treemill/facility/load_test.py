@@ -174,7 +174,7 @@ class Duration(click.ParamType[float]):
         """The seconds."""
         match = _DURATION.fullmatch(str(value).strip())
         if match is None:
-            self.fail(f"{value!r} is no time: 90s, 30m, 2h", param, ctx)
+            self.fail(f"{value!r} is no time: write 90s, 30m or 2h", param, ctx)
         return float(match[1]) * _UNITS[match[2]]
 
 

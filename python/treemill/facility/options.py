@@ -11,7 +11,22 @@ import click
 from .._system.cache import size_of
 from ..errors import QueryError, local_path
 
-__all__ = ["NewFolder", "Numbers", "SizeList", "Some"]
+__all__ = ["Commands", "NewFolder", "Numbers", "SizeList", "Some"]
+
+_WHOLE = 200
+"""Letters of a command's first sentence, at most."""
+
+
+class Commands(click.Group):
+    """A group whose help has the whole first sentence of each command: click would cut it."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the list of commands."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, each.get_short_help_str(_WHOLE)) for name, each in commands if each]
+            )
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -28,7 +43,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         except ValueError:
             numbers = ()
         if not numbers or numbers[0] < 1:
-            self.fail(f"{value!r} is no list of numbers: 1,2,4", param, ctx)
+            self.fail(f"{value!r} is not a list of numbers: write 1,2,4", param, ctx)
         return numbers
 
 

@@ -319,6 +319,8 @@ def command(
     far = [system for system in systems if not is_here(system)]
     if per_node and not far:
         raise click.UsageError("--per-node is for the address of a cluster (--on tcp://…)")
+    for system in far:
+        there_are(system, None)  # a wrong address is an error before the first measurement
     if not dataset:
         if not quick:
             raise click.UsageError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._system.files import whole_file
-from ..errors import QueryError
+from ..errors import QueryError, writing
 from .collisions.events import BAD_SECTIONS, recorded, simulated
 from .collisions.processes import LUMINOSITY, PROCESSES, SCALE_FACTORS
 from .generate import TREE, write_columns
@@ -38,11 +38,12 @@ _RUN = LUMINOSITY / 3
 def write_samples(folder: str | Path, scale: float = 1.0, seed: int = 1) -> Iterator[str]:
     """Writes the samples if they are not there; `scale` multiplies the number of events and the
     luminosity. Yields a line of text for each sample. Raises QueryError for a scale that is not
-    positive, and OSError if a file cannot be written."""
+    positive, SourceError if the folder cannot be made, and OSError if a file cannot be written."""
     if not 0 < scale <= 100:
         raise QueryError(f"the scale is a number from 0 to 100, not {scale}")
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(str(folder)):
+        folder.mkdir(parents=True, exist_ok=True)
     recipe = {"version": _VERSION, "scale": scale, "seed": seed}
     if _is_there(folder / _DONE, recipe):
         yield f"{folder}: the samples are there already"

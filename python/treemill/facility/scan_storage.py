@@ -103,7 +103,14 @@ _MANY = 4
     type=Numbers(),
     help="Numbers of readers; default: 1, 2, 4 … up to four for each core.",
 )
-@click.option("--repeat", "rounds", type=click.IntRange(1), default=4, show_default=True)
+@click.option(
+    "--repeat",
+    "rounds",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Number of measurements of each number of readers.",
+)
 @click.option(
     "--block", type=click.IntRange(1), default=4, show_default=True, help="Size of a read in MiB."
 )

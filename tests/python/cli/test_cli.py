@@ -142,6 +142,12 @@ BAD = [
     (["draw", "good.root:Events", "MET_pt", "--bins", "3,5,5"], ["lo < hi"]),
     (["draw", "gopher://host//f.root:T", "x"], ["not supported"]),
     (["draw", "z*.root:T", "x"], ["no file matches"]),
+    (["bench", "report", "none.json"], ["cannot read: No such file", "none.json"]),
+    (["bench", "report", "good.root"], ["not written by `treemill bench`"]),
+    (["bench", "run", "--quick", "--on", "tcp://nohost.invalid:1"], ["nohost.invalid"]),
+    (["trace", "report", "good.root"], ["no trace of a query", "trace="]),
+    (["dataset", "verify", "none.json"], ["no such file: none.json"]),
+    (["samples", "good.root/samples"], ["cannot write", "good.root/samples"]),
 ]
 
 
@@ -181,6 +187,22 @@ def test_usage_errors_are_status_2():
         done = shell(*arguments)
         assert done.returncode == 2
         assert "Usage" in done.stderr
+
+
+def test_usage_errors_say_what_is_missing(tmp_path):
+    assert "two are needed" in run("draw", "file.root:Events").output
+    twice = run("draw", "file.root:Events", "x", "--bins", "3,0,1", "--bins", "3,0,1")
+    assert "EXPR has 1 axis" in twice.output
+    done = run("remembered", tmp_path / "typo")
+    assert done.exit_code == 2
+    assert not (tmp_path / "typo").exists(), "a look makes no folder"
+
+
+@pytest.mark.parametrize("group", ["bench", "cluster", "dataset", "trace"])
+def test_the_help_of_a_group_has_whole_sentences(group):
+    text = run(group, "--help").output.split("Commands:")[1]
+    assert "..." not in text
+    assert text.count(".") >= 1
 
 
 def test_a_closed_pipe_is_no_error(paths):

@@ -85,7 +85,7 @@ def test_the_command_prints_what_it_counted(paths):
 def test_a_share_that_is_none(paths, share):
     done = CliRunner().invoke(cli, ["bench", "io", paths[0], "--branches", share])
     assert done.exit_code == 2
-    assert "is no share: 30% or 0.3" in done.output
+    assert "is no share: write 30% or 0.3" in done.output
 
 
 @pytest.mark.parametrize("switch", SWITCHES)

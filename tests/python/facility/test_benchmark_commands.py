@@ -351,7 +351,7 @@ def test_caches_are_dropped_or_it_is_said_why_not(made, tmp_path):
 def test_words_for_wrong_usage(made, tmp_path):
     assert "which DATASET" in bench("run", fails=True)
     assert "neither the address" in bench("run", made / "dataset.json", "--on", "spark", fails=True)
-    assert "no list of numbers" in bench("run", "x", "--workers", "1,a", fails=True)
+    assert "not a list of numbers" in bench("run", "x", "--workers", "1,a", fails=True)
     said = bench("run", made / "dataset.json", "--per-node", 1, fails=True)
     assert "is for the address of a cluster" in said
     assert "'most' is none of whole, all, two" in bench("storage", "x", "--read=most", fails=True)

@@ -211,8 +211,10 @@ def load(path: str | Path) -> ResultsFile:
     QueryError if another version of treemill has written it."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"cannot read {path}: {error}", file=str(path)) from None
+    except OSError as error:
+        raise SourceError(f"cannot read: {error.strerror}", file=str(path)) from None
+    except UnicodeDecodeError:
+        raise FormatError(f"{path} was not written by `treemill bench`", file=str(path)) from None
     try:
         document = json.loads(text)
         version = document[_FORM]

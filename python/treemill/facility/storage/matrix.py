@@ -118,7 +118,7 @@ WAYS: Mapping[str, str] = {
 """What a reader is."""
 
 WHATS: Mapping[str, str] = {
-    "whole": "all bytes of the files, of which nothing is made",
+    "whole": "all bytes of the files, without decoding",
     "all": "all branches of numbers, decoded",
     "two": "two branches of numbers, decoded: the largest one and the middle one",
 }
