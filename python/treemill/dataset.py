@@ -300,7 +300,10 @@ class Dataset(ReadMethods, Bookable):
         self, arrays: Mapping[str, object], alias: str | None, index: object
     ) -> Dataset:
         if not isinstance(alias, str) or not alias.isidentifier():
-            raise QueryError("arrays need a name for expressions, an identifier: give it by alias=")
+            raise QueryError(
+                "add_friend() needs alias= for arrays: the name by which expressions call them, "
+                'such as alias="nn"'
+            )
         if index:
             raise QueryError("arrays are matched by entry number: leave index= out")
         return self._joined(arrays, alias)

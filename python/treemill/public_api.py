@@ -117,9 +117,9 @@ def _unknown_option(error: TypeError, function: Callable[..., object]) -> QueryE
         return None
     hint = UPROOT_KEYWORDS.get(match[2])
     if hint is not None:
-        return QueryError(f"{error}: {hint}")
+        return QueryError(f"{function.__name__}() has no option {match[2]}: {hint}")
     options = near(match[2], inspect.signature(function).parameters)[:1]
-    return QueryError(f"{match[1]}() has no option {match[2]}", suggestions=options)
+    return QueryError(f"{function.__name__}() has no option {match[2]}", suggestions=options)
 
 
 class ShownText(str):

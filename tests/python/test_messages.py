@@ -50,6 +50,11 @@ def events(core, tmp_path_factory):
         ("EventAux. > 3", "backticks: `EventAux.`"),
         ("`pairs.0` +", "invalid syntax"),
         ("prel._rem", "backticks: .`_rem`"),
+        ("nMuon > 2 and", "ends where a value should follow"),
+        ("1 < nMuon < ", "ends where a value should follow"),
+        ("MET pt", "an operator or a comma is missing before pt"),
+        ("j.pt for j in Jet", r"in brackets, as in \[j.pt for j in Jet\]"),
+        ("nMuon;", "; cannot stand here"),
     ],
 )
 def test_what_c_writes(text, said):
@@ -193,3 +198,47 @@ def test_integers_of_32_bits_and_more(core, tmp_path, dtype, axis):
         elif (value > 0 or not traits.ordered) and traits.overflow:
             expected[-1] += 1
     np.testing.assert_array_equal(whole, expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"bins": (10, 0)}, r"a tuple of three: \(n, lo, hi\)"),
+        ({"bins": [(10, 0, 1), (10, 0, 1)]}, "2 axes, and there is one expression"),
+        ({"bins": [hist.axis.Regular(5, 0, 1)] * 2}, "2 axes, and there is one expression"),
+        ({"range": 5}, r"range= is \(lo, hi\); got 5"),
+        ({"bin": 5}, r"^hist\(\) has no option bin; did you mean bins"),
+    ],
+)
+def test_what_is_said_of_axes(events, arguments, said):
+    with pytest.raises(tm.QueryError, match=said):
+        events.hist("x", **arguments)
+
+
+def test_numbers_are_no_categories_of_strings(events):
+    axis = hist.axis.StrCategory([], growth=True)
+    with pytest.raises(tm.QueryError, match="takes strings, and these are numbers"):
+        _ = events.hist("x", bins=axis).value
+
+
+def test_what_is_said_of_columns(events):
+    with pytest.raises(tm.QueryError, match=r"a glob, which stands in a list: take\(\['Mu\*'\]\)"):
+        events.take("Mu*")
+    with pytest.raises(tm.QueryError, match="a list of expressions and globs"):
+        events.take(3)
+    assert events.take(["Muon_*"]).value.fields == ["Muon_pt", "Muon_eta"]
+    assert events.take("nMuon*2").value.tolist() == [0, 2, 4, 6, 8]
+
+
+@pytest.mark.parametrize("entries", [(4, 1), (-1, -3)])
+def test_a_range_of_entries_ends_after_it_begins(events, entries):
+    with pytest.raises(tm.QueryError, match=r"write \(start, stop\)"):
+        tm.run(events.count(), entries=entries)
+    assert tm.run(events.count(), entries=(2, 2)) == 0
+    assert len(events.filter("nMuon > 0").arrays("nMuon", 4, 1)) == 0, "as a slice of Python's"
+    assert tm.run(events.count(), entries=(1, -1)) == 3
+
+
+def test_a_picture_has_a_form_that_can_be_drawn(events, tmp_path):
+    with pytest.raises(tm.UnsupportedError, match=r"\.png \.pdf \.svg"):
+        tm.plot(events.hist("x", bins=5), tmp_path / "x.txt")

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import IO, BinaryIO
 
-from ..errors import QueryError, SourceError, local_path, writing
+from ..errors import QueryError, SourceError, UnsupportedError, local_path, writing
 
 __all__ = [
     "new_file",
@@ -195,8 +195,13 @@ def picture_file(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, str]]
         from matplotlib import rcParams
 
         path = f"{path.rstrip('.')}.{rcParams['savefig.format']}"
+    form = os.path.splitext(path)[1][1:]
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    if form.lower() not in FigureCanvasBase.get_supported_filetypes():
+        raise UnsupportedError(f"cannot draw to {path}: give it one of .png .pdf .svg")
     picture = io.BytesIO()
-    yield picture, os.path.splitext(path)[1][1:]
+    yield picture, form
     with writing(path), whole_file(path) as whole, open(whole, "wb") as file:
         file.write(picture.getbuffer())
 

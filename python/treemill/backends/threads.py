@@ -100,7 +100,8 @@ class ThreadPool(Pool):
     def set_paths(self, paths: Sequence[str]) -> None:
         """Raises UnsupportedError: threads import what this process imports."""
         raise UnsupportedError(
-            'packages are for mode="processes"; threads import what this process can'
+            'upload() is for mode="processes" and for clusters: threads import the modules that '
+            "this process can import"
         )
 
     def close(self) -> None:

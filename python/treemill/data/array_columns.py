@@ -175,7 +175,9 @@ def array_columns(arrays: Mapping[str, object], alias: str | None) -> ArrayColum
     columns: dict[str, Column] = {}
     for name, array in arrays.items():
         if not isinstance(name, str) or not name.isidentifier():
-            raise QueryError(f"a column's name is an identifier as Python's, not {name!r}")
+            raise QueryError(
+                f"{name!r} is not a name for a column of an array: write letters, digits and _"
+            )
         columns[name] = _column(name, array)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:

@@ -146,7 +146,7 @@ def values_of(
     return values, [lengths[number] for number in sorted(lengths)]
 
 
-_SAY = "say what it gives, treemill.batched(…, returns=…)"
+_SAY = "name the types of the results, treemill.batched(…, returns=…)"
 
 
 def _parts(result: object, names: Sequence[str] | None) -> Iterator[tuple[str | None, object]]:
@@ -256,7 +256,10 @@ def _check_not_missing(name: str | None, array: ak.Array) -> None:
 
 def _check_length(name: str | None, values: Sized, rows: int | None) -> None:
     if rows is not None and len(values) != rows:
-        raise QueryError(f"{_named(name)} has {len(values)} values for {rows} entries")
+        raise QueryError(
+            f"{_named(name)} has {len(values)} values for {rows} entries: a function returns one "
+            "value or one list for each entry"
+        )
 
 
 def _kind(values: Values | None) -> str | None:
@@ -289,7 +292,7 @@ def _stored(name: str | None, values: Values | None, kind: str) -> Values:
 
 
 def _named(name: str | None) -> str:
-    return "what it gives" if name is None else f"{name} of what it gives"
+    return "the result" if name is None else f"{name} of the result"
 
 
 def _listed(names: Mapping[str | None, object]) -> str:
@@ -375,7 +378,7 @@ class Batched:
         """`names` of what it gives, if that is a tuple. `records`: for each parameter the names of
         the columns that it is a record of, or None."""
         if not callable(function) or isinstance(function, type):
-            raise QueryError(f"what is called is a function, not {type(function).__name__}")
+            raise QueryError(f"batched() takes a function, not {type(function).__name__}")
         self._function: UserFunction = (
             function._function if isinstance(function, Batched) else function
         )

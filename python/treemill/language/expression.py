@@ -341,6 +341,24 @@ def _is_apart(text: str, place: int) -> bool:
     return all(before.count(left) == before.count(right) for left, right in ("()", "[]", "{}"))
 
 
+_WORD = re.compile(r"\w+|\S")
+
+
+def _unexpected(text: str, place: int) -> str:
+    """What is wrong at a place at which Python's parser has stopped, and says no more."""
+    word = _WORD.match(text, place)
+    if word is None:
+        return "the expression ends where a value should follow"
+    if word[0] == "for":
+        return "a loop stands in brackets, as in [j.pt for j in Jet] or sum(j.pt for j in Jet)"
+    if word[0][0].isalnum() and _WORD.findall(text[:place])[-1:] not in ([], ["("]):
+        return (
+            f"an operator or a comma is missing before {word[0]} (a name with other characters "
+            "than letters, digits and _ stands in backticks)"
+        )
+    return f"{word[0]} cannot stand here"
+
+
 def _syntax_error(
     text: str, rewritten: Rewritten, body: str, indent: int, error: SyntaxError
 ) -> QueryError:
@@ -360,6 +378,8 @@ def _syntax_error(
             return QueryError(message, text=text, span=dotted.span())
     start = place(error.offset)
     if start is None:
+        if message == "invalid syntax":
+            message = f"invalid syntax: {_unexpected(text, len(text))}"
         return QueryError(message, text=text, span=(len(text), len(text) + 1))
     from .clike import cast_at  # start-up
 
@@ -384,6 +404,8 @@ def _syntax_error(
         or (text[start : start + 1] == "=" and text[start + 1 : start + 2] != "=")
     ):
         message = "= is not in the language; to compare write =="
+    elif message == "invalid syntax":
+        message = f"invalid syntax: {_unexpected(text, start)}"
     stop = place(error.end_offset) if error.end_lineno == error.lineno else None
     return QueryError(message, text=text, span=(start, max(stop or 0, start + 1)))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeGuard, cast
 
 from ..errors import QueryError, UnsupportedError
 from ..frozen import frozen
@@ -99,7 +99,7 @@ class GrowingAxis:
         if kind == "Integer":
             axis = self._stretched(_whole(values))
         elif kind == "StrCategory":
-            axis = self._with_categories(values)
+            axis = self._with_categories(_strings(values))
         else:
             axis = self._with_categories(_whole(values))
         axis.__dict__.update(self.given.__dict__)  # name, label and all else that the user set
@@ -144,6 +144,16 @@ def _is_text(value: str) -> bool:
     return True
 
 
+def _strings(values: Sequence[float | str]) -> Sequence[str]:
+    """The values, which must be strings."""
+    if any(not isinstance(value, str) for value in values):
+        raise QueryError(
+            "an axis of string categories takes strings, and these are numbers: use a regular "
+            "axis, or IntCategory for integers"
+        )
+    return cast("Sequence[str]", values)
+
+
 def _whole(values: Sequence[float | str]) -> list[int]:
     """The values of integers or bools as integers."""
     if not all(float(value).is_integer() for value in values):
@@ -179,6 +189,11 @@ def axes_from_bins(
         # hist's users write a list of axes for one dimension too.
         if isinstance(bins, (list, tuple)) and len(bins) == 1 and not _is_number(bins[0]):
             bins = bins[0]
+        if isinstance(bins, (list, tuple)) and len(bins) > 1 and not any(map(_is_number, bins)):
+            raise QueryError(
+                f"bins= has {len(bins)} axes, and there is one expression: give an expression for "
+                'each axis, as in hist("x", "y", bins=[(50, 0, 200), (50, 0, 200)])'
+            )
         return [_axis(bins, ranges[0])]
     forms = list(bins) if isinstance(bins, (list, tuple)) else None
     if forms is None or len(forms) != dimensions:
@@ -198,7 +213,8 @@ def _ranges(wanted: object, dimensions: int) -> list[_Range]:
     wanted = _listed(wanted)
     per_axis = [wanted] if dimensions == 1 and _is_pair(wanted) else wanted
     if not isinstance(per_axis, (list, tuple)) or len(per_axis) != dimensions:
-        raise QueryError(f"range= is (lo, hi), or a list of {dimensions} of them")
+        several = "" if dimensions == 1 else f", or a list of {dimensions} such pairs"
+        raise QueryError(f"range= is (lo, hi){several}; got {_shown(wanted)}")
     return [_range(each) for each in per_axis]
 
 
@@ -207,7 +223,7 @@ def _range(wanted: object) -> _Range:
         return _found(wanted)
     wanted = _listed(wanted)
     if not _is_pair(wanted):
-        raise QueryError("range= is (lo, hi), or a list of such pairs")
+        raise QueryError(f"range= is (lo, hi) for each axis; got {_shown(wanted)}")
     return float(wanted[0]), float(wanted[1])
 
 

@@ -180,6 +180,8 @@ def variable(edges: Sequence[float], **flags: Unpack[Flags]) -> VariableBins:
         hint = ""
         if len(edges) == 3 and edges[1] < edges[2] and edges[0] >= 1:
             hint = f"; for equal bins write a tuple: ({edges[0]:g}, {edges[1]:g}, {edges[2]:g})"
+        elif len(edges) == 2:
+            hint = "; for equal bins write a tuple of three: (n, lo, hi)"
         raise QueryError(f"edges must be two or more ascending numbers{hint}")
     written = [number if math.isfinite(number) else str(number) for number in edges]
     return {"kind": "variable", "edges": written, **_flags(flags)}

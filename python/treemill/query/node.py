@@ -127,8 +127,8 @@ def _column_name(name: object) -> str:
     column = unquoted(name) if isinstance(name, str) else None
     if column is None:
         raise QueryError(
-            "a column's name is an identifier as Python's, with or without dots, or in backticks: "
-            f"`x-y`; not {name!r}"
+            f"{name!r} is not a name for a column: write letters, digits and _ (and dots between "
+            "words), or put the name in backticks, as in `x-y`"
         )
     return column
 

@@ -243,8 +243,13 @@ def named_columns(
         columns = [columns]
     if isinstance(columns, Mapping):
         pairs = [(name, parse(text)) for name, text in columns.items()]
-    else:
+    elif isinstance(columns, Iterable):
         pairs = _listed(list(columns), known, whole)
+    else:
+        raise QueryError(
+            "columns are an expression, a list of expressions and globs, or a mapping of names to "
+            f"expressions, not {columns!r:.60}"
+        )
     if not pairs:
         raise QueryError("name at least one column")
     names = [name for name, _ in pairs]
@@ -262,7 +267,7 @@ def _listed(
     whole: Mapping[str, Mapping[str, Expression]],
 ) -> list[tuple[str, Expression]]:
     several: dict[str, Mapping[str, Expression] | None] = {
-        text: _fitting(text, known) for text in texts if _may_be_glob(text)
+        text: _fitting(text, known) for text in texts if may_be_glob(text)
     }
     several.update(whole)
     named = [(_name_of(text), parse(text)) for text in texts if several.get(text) is None]
@@ -286,7 +291,7 @@ def _name_of(text: str) -> str:
     return text if name is None else name
 
 
-def _may_be_glob(text: object) -> bool:
+def may_be_glob(text: object) -> bool:
     return isinstance(text, str) and bool(re.fullmatch(r"[\w.#:]*[*?][\w.*?#:]*", text))
 
 

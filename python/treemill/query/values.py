@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 from ..errors import QueryError, check_flag, check_whole
-from ..language.expression import parse
+from ..language.expression import Expression, parse
 from ..public_api import public_class
 from .booking import Booking, Located, Place, steps_to
-from .quantities import named_columns
+from .quantities import may_be_glob, named_columns
 from .rows import MOST_BYTES, Arrays, Snapshot, Take
 from .steps import Define, Params, Step, Vary
 
@@ -89,7 +89,7 @@ class Values(Located):
         """
         check_whole("limit", limit)
         if isinstance(columns, str):
-            return Booking(self._with(params), Take(((columns, parse(columns)),), limit))
+            return Booking(self._with(params), Take(((columns, _one(columns)),), limit))
         rows = Arrays(named_columns(columns, self._names), limit)
         return Booking(self._with(params), rows)
 
@@ -398,6 +398,17 @@ class Values(Located):
         node = _nominal(self._with(params))
         description: Description = node.origin.services.describe(node, columns)
         return description
+
+
+def _one(text: str) -> Expression:
+    """One expression. Raises QueryError for others, and says where a glob may stand."""
+    try:
+        return parse(text)
+    except QueryError:
+        if may_be_glob(text):
+            hint = f"{text} is a glob, which stands in a list: take([{text!r}])"
+            raise QueryError(hint, text=text, span=(0, len(text))) from None
+        raise
 
 
 def _nominal(place: Place) -> Place:

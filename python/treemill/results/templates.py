@@ -337,7 +337,8 @@ def named(
         if missing:
             raise QueryError(
                 f"{pattern.text!r} has {{{missing[0]}}}, and the results below "
-                f"{' / '.join(labels.values()) or 'the top'} have no such level"
+                f"{' / '.join(labels.values()) or 'the top'} have no such level: nest the results "
+                f"by {' and '.join(pattern.fields)}, or give another name="
             )
         base = pattern.name(labels, None)
         _take(nominal, base, value.nominal, varied)

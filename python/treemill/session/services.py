@@ -34,7 +34,8 @@ class _Services:
         _computed(bookings)
 
     def arrays(self, booking: Booking[ak.Array], start: int | None, stop: int | None) -> ak.Array:
-        entries = None if start is None and stop is None else (start or 0, stop)
+        # A slice, which may be empty: the range of a run may not.
+        entries = None if start is None and stop is None else slice(start or 0, stop)
         value = _computed([booking], False, entries=entries)
         return cast("ak.Array", value)
 

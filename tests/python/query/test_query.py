@@ -131,7 +131,7 @@ def test_another_bookings_error_does_not_spoil_this_one(root, runs):
 def test_wrong_use(root):
     with raises(QueryError, said="needs an expression"):
         root.hist()
-    with raises(QueryError, about="identifier"):
+    with raises(QueryError, about="'a b' is not a name for a column"):
         root.define("a b", "1")
     with raises(QueryError, about="labels"):
         root.hist("x", label=["a", "b"])
