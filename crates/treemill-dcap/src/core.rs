@@ -238,7 +238,7 @@ impl Core {
         let Some(session) = session.filter(|_| bytes > MOST_UNWANTED) else {
             return;
         };
-        let what = "what the connection was to bring is not wanted any more";
+        let what = "treemill closed the connection, because nothing needs its bytes any more";
         let (asked, _) = session.give_up(&Trouble::new(Kind::Transient, what));
         let mut state = self.state();
         if state.is_open(&session) {

@@ -216,26 +216,39 @@ fn told(error: &reqwest::Error, server: &str, proxy: Option<(String, &str)>) -> 
             format!("cannot be reached through the proxy {proxy}, which {name} names")
         }
     };
-    Trouble::new(kind, format!("the server {server} {doing}: {cause}"))
+    let remedy = match of_network(error) {
+        Some(failed) if failed.kind() == ErrorKind::ConnectionRefused => treemill_transfer::REFUSED,
+        Some(failed) if is_no_name(failed) => ". Check the address",
+        _ => "",
+    };
+    let what = format!("the server {server} {doing}: {cause}{remedy}");
+    Trouble::new(kind, what)
 }
 
 /// Whether nothing takes connections there, or nothing has that name; else a connection that was taken has broken, or the name servers
 /// do not know at the moment.
 fn takes_no_connections(error: &reqwest::Error) -> bool {
+    of_network(error).is_some_and(|failed| {
+        is_no_name(failed)
+            || matches!(
+                failed.kind(),
+                ErrorKind::ConnectionRefused
+                    | ErrorKind::HostUnreachable
+                    | ErrorKind::NetworkUnreachable
+            )
+    })
+}
+
+/// What the operating system says of a failure.
+fn of_network(error: &reqwest::Error) -> Option<&std::io::Error> {
     let mut at: Option<&(dyn Error + 'static)> = error.source();
     while let Some(cause) = at {
-        if let Some(error) = cause.downcast_ref::<std::io::Error>() {
-            return is_no_name(error)
-                || matches!(
-                    error.kind(),
-                    ErrorKind::ConnectionRefused
-                        | ErrorKind::HostUnreachable
-                        | ErrorKind::NetworkUnreachable
-                );
+        if let Some(failed) = cause.downcast_ref::<std::io::Error>() {
+            return Some(failed);
         }
         at = cause.source();
     }
-    false
+    None
 }
 
 /// Whether the name servers are certain that there is no such name, or that it has no address. The standard library keeps only the

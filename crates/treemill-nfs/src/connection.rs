@@ -115,8 +115,7 @@ impl Calls {
         };
         if unwanted > MOST_UNWANTED {
             self.state().was_left = true;
-            let why =
-                "the connection was closed because what it was to bring is not wanted any more";
+            let why = "treemill closed the connection, because nothing needs its bytes any more";
             self.close(why);
         }
     }

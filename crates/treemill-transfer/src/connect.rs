@@ -66,7 +66,9 @@ async fn bounded<T>(
 
 async fn addresses(host: &str, port: u16) -> Result<Vec<SocketAddr>, Trouble> {
     let found = lookup_host((host, port)).await.map_err(|error| {
-        let what = format!("the server's name cannot be resolved: {error}");
+        let said = error.to_string();
+        let reason = said.rsplit(": ").next().unwrap_or(&said);
+        let what = format!("the server's name cannot be resolved ({reason}): check the address");
         Trouble::new(Kind::Unreachable, what).with_cause(error)
     })?;
     Ok(found.collect())
@@ -118,12 +120,16 @@ async fn race(addresses: Vec<SocketAddr>) -> Result<Connected, Trouble> {
 pub const CROWDED: &str = ". The server or a firewall may accept no more connections: each worker process needs one, and \
                            threads share one";
 
+/// What to look at if nothing takes connections at a port.
+pub const REFUSED: &str = ". No program listens at this port: check the host and the port";
+
 async fn attempt(address: SocketAddr) -> Result<Connected, Trouble> {
     let begun = Instant::now();
     let connected = TcpStream::connect(address).await;
     let socket = connected.map_err(|error| {
         let why = match error.kind() {
             ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => CROWDED,
+            ErrorKind::ConnectionRefused => REFUSED,
             _ => "",
         };
         Trouble::new(

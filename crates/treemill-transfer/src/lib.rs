@@ -25,7 +25,7 @@ mod trouble;
 mod whole;
 
 pub use carrier::{Body, Carrier, Chunk, Part};
-pub use connect::{CROWDED, Connected, connect, look_up};
+pub use connect::{CROWDED, Connected, REFUSED, connect, look_up};
 pub use delivery::{insist, soon};
 pub use limits::wide;
 pub use limits::{CHECKSUM_PATIENCE, FAR, HEAD, IN_FLIGHT, MOST_UNWANTED, SILENCE, WHOLE};

@@ -87,7 +87,7 @@ impl Connection {
         let connected = Transport::connect(server, connect, silence).await;
         let (transport, connect) = connected.map_err(named)?;
         if connect < options.beyond {
-            let what = "the server is nearer than a connection to it is worth";
+            let what = "the server is near, so that treemill opens no further connection to it";
             return Err(named(trouble(Kind::Unsupported, what)));
         }
         // A connection is set up in one round trip.
@@ -174,7 +174,7 @@ impl Connection {
         }
         state.has_rested = true;
         drop(state);
-        self.end("the connection was closed because what it was to bring is not wanted any more");
+        self.end("treemill closed the connection, because nothing needs its bytes any more");
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

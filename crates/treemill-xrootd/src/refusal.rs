@@ -52,7 +52,8 @@ pub(crate) fn data(outcome: Outcome) -> Result<BytesMut, Trouble> {
         ),
         Outcome::Busy => (
             Kind::Busy,
-            "the server asks treemill to wait longer than it may: try again later".to_owned(),
+            "the server asks treemill to wait longer than treemill waits: try again later"
+                .to_owned(),
         ),
         Outcome::Neglected => {
             let what = "the server answers other requests, but not this one";

@@ -26,7 +26,7 @@ impl Server {
         let wrong = || {
             trouble(
                 Kind::Invalid,
-                format!("{text} does not have the form host:port"),
+                format!("{text} does not have the form host:port, such as server.site.org:1094"),
             )
         };
         let (host, port) = match text.strip_prefix('[') {

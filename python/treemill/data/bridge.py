@@ -9,6 +9,7 @@ SourceError with the file's address. Knows no dataset and no layout of files.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
@@ -46,9 +47,15 @@ def check(scheme: str, url: str, others: Sequence[str]) -> None:
         known = ", ".join(f"{each}://" for each in others)
         raise UnsupportedError(
             f"{scheme}:// is not supported by this version of treemill; it reads local files, "
-            f"{known}, and the protocols of the Python package fsspec",
+            f"{known}, and the protocols of the Python package fsspec{_meant(scheme, others)}",
             file=url,
         )
+
+
+def _meant(scheme: str, others: Sequence[str]) -> str:
+    """A question about a scheme that may be meant."""
+    near = get_close_matches(scheme, others, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _protocols(url: str) -> _Protocols:

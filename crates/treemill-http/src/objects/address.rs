@@ -46,9 +46,11 @@ impl Address {
             known.ok_or_else(|| wrong("it is not a URL with s3, gs or az".to_owned()))?;
         let sound = |c: char| c.is_ascii_alphanumeric() || "-._$".contains(c);
         if bucket.is_empty() || !bucket.chars().all(sound) {
-            return Err(wrong(format!(
-                "{shown} is not the name of a bucket: write {own}://bucket/key"
-            )));
+            let what = match shown {
+                "" => "the address names no bucket".to_owned(),
+                shown => format!("{shown} is not the name of a bucket"),
+            };
+            return Err(wrong(format!("{what}: write {own}://bucket/key")));
         }
         let key =
             Path::parse(key).map_err(|e| wrong(format!("it is not the key of an object: {e}")))?;
