@@ -73,6 +73,9 @@ def test_what_c_writes(text, said):
             "a string, which can be compared, looked for, chosen, sorted, joined and filled",
         ),
         ("Muon.ptt", "Muon has no ptt; did you mean pt?"),
+        ("Muon_pt[:, 0]", r"leave out the part for the events, and write x\[0\]"),
+        ("(x + 1)[0]", "this is one value per event, not a list"),
+        ("len(combinations(Muon, 9))", r"combinations\(X, n\) takes a constant number n from 1"),
     ],
 )
 def test_what_the_core_says(events, text, said):
@@ -242,3 +245,24 @@ def test_a_range_of_entries_ends_after_it_begins(events, entries):
 def test_a_picture_has_a_form_that_can_be_drawn(events, tmp_path):
     with pytest.raises(tm.UnsupportedError, match=r"\.png \.pdf \.svg"):
         tm.plot(events.hist("x", bins=5), tmp_path / "x.txt")
+
+
+def test_strings_get_an_axis(events):
+    with pytest.raises(tm.QueryError, match=r"bins=hist.axis.StrCategory\(\[\], growth=True\)"):
+        _ = events.hist("'a'", bins=(5, 0, 1)).value
+
+
+@pytest.mark.parametrize("scheme", ["root", "roots", "http", "https", "nfs", "dcap"])
+def test_a_port_at_which_nothing_listens(core, scheme):
+    url = f"{scheme}://127.0.0.1:1//a.root"
+    with pytest.raises(tm.SourceError, match="No program listens at this port: check the host"):
+        _ = tm.dataset(url, tree="Events").num_entries
+
+
+def test_addresses_with_slips(core):
+    with pytest.raises(tm.SourceError, match=r"name cannot be resolved \(.*\): check the address"):
+        _ = tm.dataset("root://no-host.invalid//a.root", tree="Events").num_entries
+    with pytest.raises(tm.SourceError, match="the address names no bucket: write s3://bucket/key"):
+        _ = tm.dataset("s3:///a.root", tree="Events").num_entries
+    with pytest.raises(tm.UnsupportedError, match=r"did you mean root\?"):
+        _ = tm.dataset("rooot://server//a.root", tree="Events").num_entries

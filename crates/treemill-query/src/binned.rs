@@ -123,7 +123,9 @@ fn suits(axis: &Axis, ty: Type, expr: &Expression) -> Result<(), QueryError> {
     let message = match (axis.takes(), ty) {
         (Takes::Strings, Type::Str) => return Ok(()),
         (Takes::Strings, _) => "an axis of string categories takes strings, and these are numbers",
-        (_, Type::Str) => "strings need an axis of string categories",
+        (_, Type::Str) => {
+            "strings need an axis of string categories: bins=hist.axis.StrCategory([], growth=True)"
+        }
         (Takes::Reals, _) => return Ok(()),
         (Takes::Integers | Takes::Bools, Type::Float) => {
             "this axis takes integers, and these are floats: use a regular axis, or int(…)"

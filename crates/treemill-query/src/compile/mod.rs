@@ -186,7 +186,11 @@ impl<'a> Compiler<'a> {
                 otherwise,
                 at,
             } => self.if_else(test, body, otherwise, *at),
-            Expr::Slice { at, .. } => Err(QueryError::at(*at, "a slice stands in […] only")),
+            Expr::Slice { at, .. } => Err(QueryError::at(
+                *at,
+                "an index has one part, because each event has lists of its own: leave out the part for the \
+                 events, and write x[0] or x[:2]",
+            )),
             Expr::Sequence {
                 items,
                 is_tuple,

@@ -40,7 +40,10 @@ impl Compiler<'_> {
         }
         let level = self.names.nodes.level_of(&bound);
         if self.names.nodes.is_single(level) {
-            let title = self.names.nodes.title(&bound);
+            let title = match self.names.nodes.title(&bound) {
+                nameless if nameless == "a value" => "this".to_owned(),
+                title => title,
+            };
             let message = match self.names.nodes.here {
                 EVENT => {
                     format!("{title} is one value per event, not a list: leave out the index")

@@ -91,7 +91,8 @@ impl Compiler<'_> {
         let size = match self.names.nodes.graph.as_const(number) {
             Some(Constant::Int(n)) if (1..=ARRANGED_ITEMS).contains(n) => *n as u8,
             _ => {
-                let message = format!("{name} are of 1 to {ARRANGED_ITEMS} items, a constant");
+                let message =
+                    format!("{name}(X, n) takes a constant number n from 1 to {ARRANGED_ITEMS}");
                 return Err(QueryError::at(span(size), message));
             }
         };

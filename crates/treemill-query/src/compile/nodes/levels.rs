@@ -332,7 +332,8 @@ impl Builder<'_> {
         QueryError::at(
             at,
             format!(
-                "values of different lists do not go together: {} and {}",
+                "values of different lists do not go together: {} and {}; loop over both, [… for a in A for b in B], \
+                 or over pairs of items, zip(A, B)",
                 self.describe(a),
                 self.describe(b)
             ),
