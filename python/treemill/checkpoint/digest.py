@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -400,7 +401,14 @@ class _Exact(_Digest):
             return reduced
         slots = [name for each in kind.__mro__ for name in _slots(each) if hasattr(value, name)]
         held = {name: getattr(value, name) for name in slots} | getattr(value, "__dict__", {})
-        return self.all("held", (reduced, dict(sorted(held.items()))))
+        return self.all("held", (reduced, *self._held(held)))
+
+    def _held(self, attributes: Mapping[str, object]) -> Iterator[object]:
+        """The attributes of an object, without those that have no digest: locks, open files."""
+        for name in sorted(attributes):
+            with suppress(UnsupportedError):
+                self.of(attributes[name])
+                yield name, attributes[name]
 
 
 def _pickles_itself(kind: type) -> bool:
@@ -443,6 +451,9 @@ _RANDOM = ("numpy.random", "scipy.stats")
 
 class _Certain(_Exact):
     """Walks through one value."""
+
+    def _held(self, attributes: Mapping[str, object]) -> Iterator[object]:
+        yield from sorted(attributes.items())
 
     def function(self, value: types.FunctionType) -> bytes:
         if _is_importable(value) and not _is_own(value.__module__):

@@ -3,6 +3,7 @@ threads and processes."""
 
 import functools
 import pickle
+import threading
 
 import awkward as ak
 import numpy as np
@@ -65,6 +66,7 @@ def by_order(factor):
 class Scaled:
     def __init__(self, factor):
         self.factor = factor
+        self.lock = threading.Lock()
 
     def __getstate__(self):
         return {}
@@ -80,6 +82,7 @@ def test_functions_of_the_same_code_are_told_apart(events, make):
     with tm.connect(workers=2) as session:
         one, two = session.run(*sums, progress=False)
     assert two == 2 * one
+    assert tm.batched(Scaled(3)).identity == tm.batched(Scaled(3)).identity
 
 
 def test_lists_come_back(events):
