@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..backends.base import Pool
 from ..backends.checkpoint_writer import Checkpointing
@@ -33,6 +33,7 @@ from ..workers.workload import Partial
 if TYPE_CHECKING:
     from ..data.chain import Chain
     from ..data.friend_columns import FriendChain
+    from ..data.friends import Friends
     from ..workers.workload import Span
 
 __all__ = [
@@ -67,7 +68,7 @@ class QueryCheckpoint:
         there is no data. `parts`: digests of what is computed. `check` raises an error about a
         partial that cannot be kept. Raises what is wrong with the checkpoint."""
         wanted = Wanted(
-            Fingerprint(versions(), {**parts, **_described(chain, spans)}),
+            Fingerprint(versions(), {**parts, **_described(chain, spans, self.by_content)}),
             *_files(chain, spans),
         )
         of: int | str = self.number
@@ -118,23 +119,35 @@ def refuse_end_worker(selector: Selector) -> None:
         )
 
 
-def _described(chain: Chain | None, spans: Sequence[Span] | None) -> dict[str, str]:
+def _described(
+    chain: Chain | None, spans: Sequence[Span] | None, by_content: bool
+) -> dict[str, str]:
     if chain is None:
         return {}
-    friends = [
-        (each.alias, each.index, [*map(str, each.chain.locations)], _identities(each.chain))
-        for each in chain.friends.given
-    ]
+    metadata = chain.name, chain.metadata, [x.metadata for x in chain.locations]
+    # What functions give counts, because they may look at files.
+    numbers = range(len(chain.locations))
+    constants = [*map(chain.constants.given, numbers)] if by_content else chain.per_file
     return {
         "files": digest([str(location) for location in chain.locations]),
         "part of the data": digest(spans and list(spans)),
         "selected entries": digest(chain.selected),
         "defaults": digest(chain.trees.missing.defaults),
-        "metadata": digest((chain.name, chain.metadata, [x.metadata for x in chain.locations])),
-        "constants of files": digest([*chain.per_file, chain.is_fileset]),
-        "friends": digest(friends),
+        "metadata": digest(metadata, exact=by_content),
+        "constants of files": digest([*constants, chain.is_fileset]),
+        "friends": digest(_joined(chain.friends)),
         "arrays": digest(chain.friends.arrays),
     }
+
+
+def _joined(friends: Friends) -> list[object]:
+    """What decides the values of friends' columns."""
+    found: list[object] = []
+    for each in friends.given:
+        chain, own = each.chain, cast("Friends", each.chain.friends)
+        about = each.alias, each.index, [*map(str, chain.locations)], _identities(chain)
+        found.append((*about, chain.trees.missing.defaults, _joined(own), own.arrays))
+    return found
 
 
 def _files(

@@ -233,7 +233,7 @@ class SelectorRun(Computation[object]):
         is_certain = kept.by_content
         code = certain_of_selector if is_certain else of_selector
         parts = code(self._selector) | {
-            "inputs": digest(dict(self._inputs)),
+            "inputs": digest(dict(self._inputs), certain=is_certain),
             "seed": digest(self._options.values["seed"]),
             "schema": digest(self._schema, certain=is_certain),
         }

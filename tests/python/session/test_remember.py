@@ -917,6 +917,51 @@ def test_a_selector_is_remembered_if_asked_for(files, tmp_path, monkeypatch):
     assert run(remember="code") == (n, (0, every))
 
 
+def test_a_selector_is_remembered_by_what_it_is_given(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    factor = tmp_path / "factor.txt"
+
+    class Weighted(tm.Selector):
+        def begin_worker(self, inputs):
+            self.first = next(iter(inputs["factors"].values()))
+
+        def process(self, events):
+            return {"n": len(events) * self.first * events.metadata["factor"]}
+
+    def run(factors):
+        events = tm.dataset(files, "Events")
+        events = events.define_per_file("factor", lambda file: int(factor.read_text()))
+        output = tm.run(Weighted(), events, inputs={"factors": factors}, remember="code")
+        return output["n"] / events.num_entries, tm.report().remembered.found
+
+    factor.write_text("2")
+    assert run({"a": 1, "b": 3}) == (2, 0)
+    assert run({"a": 1, "b": 3}) == (2, 1)
+    assert run({"b": 3, "a": 1}) == (6, 0), "it goes by their order"
+    factor.write_text("5")
+    assert run({"a": 1, "b": 3}) == (5, 0), "the function looks at a file"
+
+
+def test_functions_among_the_inputs_must_be_certain(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    factor = tmp_path / "factor.txt"
+
+    class Weighted(tm.Selector):
+        def begin_worker(self, inputs):
+            self.factor = inputs["factor"]
+
+        def process(self, events):
+            return {"n": len(events) * self.factor()}
+
+    events = tm.dataset(files, "Events")
+    for number in (2, 3):
+        factor.write_text(str(number))
+        inputs = {"factor": lambda: int(factor.read_text())}
+        output = tm.run(Weighted(), events, inputs=inputs, remember="code")
+        assert output["n"] == number * events.num_entries
+        assert tm.report().remembered.found == 0
+
+
 def test_a_selector_whose_code_is_not_certain_is_not_remembered(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tm.remember(tmp_path / "results")

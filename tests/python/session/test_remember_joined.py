@@ -267,6 +267,27 @@ def test_friends_with_defaults_are_not_remembered_and_the_report_says_so(tmp_pat
     assert "bdt that are with defaults" in str(parts.session.report)
 
 
+def test_defaults_of_friends_count_for_a_selector(tmp_path):
+    tm.remember(tmp_path / "results")
+    file = write(tmp_path / "0.root", 20, 0, x="f8")
+    others = [
+        write(tmp_path / "1.root", 10, 1, x="f8", w="f8"),
+        write(tmp_path / "2.root", 10, 1, x="f8"),
+    ]
+
+    def last(events):
+        return {"w": {float(events["f.w"][-1])}}
+
+    def run(default):
+        friend = tm.dataset(others, "Events", missing={"w": default})
+        events = tm.dataset(file, "Events").add_friend(friend, "f")
+        return tm.run(last, events, remember="code")["w"], tm.report().remembered.found
+
+    assert run(1.0) == ({1.0}, 0)
+    assert run(1.0) == ({1.0}, 1)
+    assert run(2.0) == ({2.0}, 0)
+
+
 def test_columns_from_memory_count_by_their_values(tmp_path, parts):
     files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(3)]
     values = np.arange(30.0)
