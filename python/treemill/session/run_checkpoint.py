@@ -26,7 +26,7 @@ from ..checkpoint import (
     versions,
 )
 from ..data.source import is_far
-from ..errors import SourceError, UnsupportedError
+from ..errors import SourceError, TreemillError, UnsupportedError
 from ..workers.selector import Selector, commits_only_at_end, given_for
 from ..workers.workload import Partial
 
@@ -125,9 +125,8 @@ def _described(
     if chain is None:
         return {}
     metadata = chain.name, chain.metadata, [x.metadata for x in chain.locations]
-    # What functions give counts, because they may look at files.
-    numbers = range(len(chain.locations))
-    constants = [*map(chain.constants.given, numbers)] if by_content else chain.per_file
+    numbers = range(len(chain.locations)) if chain.per_file else ()
+    constants = [_given(chain, number) for number in numbers]
     return {
         "files": digest([str(location) for location in chain.locations]),
         "part of the data": digest(spans and list(spans)),
@@ -138,6 +137,14 @@ def _described(
         "friends": digest(_joined(chain.friends)),
         "arrays": digest(chain.friends.arrays),
     }
+
+
+def _given(chain: Chain, number: int) -> object:
+    """What users' functions give for a file: they may look at files, too."""
+    try:
+        return chain.constants.given(number)
+    except TreemillError as error:  # the worker that reads the file will say so
+        return str(error)
 
 
 def _joined(friends: Friends) -> list[object]:

@@ -236,6 +236,22 @@ def test_another_selector_is_refused_by_what_differs(events, tmp_path):
         tm.run(Count(1), events, inputs={"a": 1}, checkpoint=tmp_path)
 
 
+def test_other_values_of_files_are_refused(events, tmp_path):
+    """The function that gives them looks at a file."""
+    factor = tmp_path / "factor.txt"
+    factor.write_text("2")
+
+    def run():  # of a dataset that has not asked for them yet
+        weighted = events.define_per_file("factor", lambda file: int(factor.read_text()))
+        return tm.run(weighted.sum("MET_pt * factor"), checkpoint=tmp_path / "kept")
+
+    assert run() == pytest.approx(2 * events.sum("MET_pt").value)
+    assert run() == pytest.approx(2 * events.sum("MET_pt").value)
+    factor.write_text("3")
+    with raises(QueryError, about="constants of files"):
+        run()
+
+
 def test_other_files_are_refused(tmp_path):
     from treemill.facility.generate import write
 
