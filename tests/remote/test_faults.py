@@ -262,6 +262,25 @@ def test_worker_processes_behind_a_firewall_that_allows_few_connections(
 
 
 @pytest.mark.slow
+def test_processes_take_the_connections_that_threads_have_left(server, paths):
+    """A firewall counts those that the session keeps, and does not use while it has processes."""
+    names = [f"store/many/{i}.root" for i in range(10)]
+    for i, name in enumerate(names):
+        server.put(paths[i % 3], name)
+    right = total(tm.dataset([paths[i % 3] for i in range(10)], "Events")).value
+    with Relay(server, 4) as relay:
+        urls = [server.url(name).replace(f":{server.ports[0]}", f":{relay.port}") for name in names]
+
+        def run(mode):
+            with tm.connect(workers=2, mode=mode) as session:
+                return session.run(total(tm.dataset(urls, "Events")))
+
+        for mode in "threads", "processes", "processes", "threads", "processes":
+            found = outcome(lambda mode=mode: run(mode))
+            assert np.array_equal(found.view(flow=True), right.view(flow=True)), mode
+
+
+@pytest.mark.slow
 def test_a_connection_that_is_reset_every_second(server, tmp_path):
     """For a file that takes several seconds."""
     path = tmp_path / "large.root"

@@ -80,8 +80,8 @@ mod _core {
     #[pymodule_export]
     use crate::remote::{
         record_reads, recorded_reads, remote_assumed, remote_content, remote_hosts, remote_kept,
-        remote_leave, remote_list, remote_look, remote_release, remote_schemes, remote_stat,
-        remote_stats, switch_off,
+        remote_leave, remote_list, remote_look, remote_release, remote_schemes, remote_share,
+        remote_stat, remote_stats, switch_off,
     };
     #[pymodule_export]
     use crate::stored::Stored;

@@ -141,6 +141,12 @@ pub fn remote_leave() {
     treemill_remote::leave();
 }
 
+/// A session of this process has worker processes from now on, which may want its connections, or has ended them.
+#[pyfunction]
+pub fn remote_share(has_workers: bool) {
+    treemill_transfer::share_connections(has_workers);
+}
+
 /// Asks a server. Ctrl-C ends the wait.
 fn asked<T: Send + 'static>(
     py: Python<'_>,

@@ -6,6 +6,7 @@ use crate::runtime::wait;
 use crate::{Kind, Trouble};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinSet;
@@ -37,7 +38,8 @@ pub struct Connected {
 /// ```
 ///
 /// # Errors
-/// `Unreachable` if the name has no address or none takes connections; `Silent` if there is none within `limit`.
+/// `Unreachable` if the name has no address or none takes connections; `Reset` if one was made and reset at once; `Silent` if there
+/// is none within `limit`.
 pub async fn connect(host: &str, port: u16, limit: Duration) -> Result<Connected, Trouble> {
     bounded(limit, async {
         race(in_turn(addresses(host, port).await?)).await
@@ -116,6 +118,24 @@ async fn race(addresses: Vec<SocketAddr>) -> Result<Connected, Trouble> {
     }
 }
 
+/// Sessions of this process that have worker processes.
+static SHARING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether worker processes want connections beside this process: it keeps those that it does not use only for a moment, since a
+/// firewall may allow few.
+pub fn are_connections_shared() -> bool {
+    SHARING.load(Ordering::Relaxed) > 0
+}
+
+/// A session of this process has worker processes from now on, or has ended them.
+pub fn share_connections(has_workers: bool) {
+    let change = |now: usize| match has_workers {
+        true => Some(now.saturating_add(1)),
+        false => Some(now.saturating_sub(1)),
+    };
+    let _ = SHARING.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+}
+
 /// Why a connection may be ended before anything was said over it.
 pub const CROWDED: &str = ". The server or a firewall may accept no more connections: each worker process needs one, and \
                            threads share one";
@@ -127,16 +147,12 @@ async fn attempt(address: SocketAddr) -> Result<Connected, Trouble> {
     let begun = Instant::now();
     let connected = TcpStream::connect(address).await;
     let socket = connected.map_err(|error| {
-        let why = match error.kind() {
-            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => CROWDED,
-            ErrorKind::ConnectionRefused => REFUSED,
-            _ => "",
+        let (kind, why) = match error.kind() {
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => (Kind::Reset, CROWDED),
+            ErrorKind::ConnectionRefused => (Kind::Unreachable, REFUSED),
+            _ => (Kind::Unreachable, ""),
         };
-        Trouble::new(
-            Kind::Unreachable,
-            format!("no connection could be made: {error}{why}"),
-        )
-        .with_cause(error)
+        Trouble::new(kind, format!("no connection could be made: {error}{why}")).with_cause(error)
     })?;
     let took = begun.elapsed();
     Ok(Connected { socket, took })

@@ -25,7 +25,9 @@ mod trouble;
 mod whole;
 
 pub use carrier::{Body, Carrier, Chunk, Part};
-pub use connect::{CROWDED, Connected, REFUSED, connect, look_up};
+pub use connect::{
+    CROWDED, Connected, REFUSED, are_connections_shared, connect, look_up, share_connections,
+};
 pub use delivery::{insist, soon};
 pub use limits::wide;
 pub use limits::{CHECKSUM_PATIENCE, FAR, HEAD, IN_FLIGHT, MOST_UNWANTED, SILENCE, WHOLE};

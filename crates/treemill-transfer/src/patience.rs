@@ -96,11 +96,18 @@ pub mod xrootd {
     /// The time after the last progress at which requests that still wait for an opening are given up.
     pub const PROMISED: Duration = Duration::from_secs(28);
 
+    /// The time for which a server is asked again that ends connections before anything is said over them, if no other one can be
+    /// asked: a firewall may allow few, and those of other processes end.
+    pub const CROWDED: Duration = Duration::from_secs(10);
+
     /// How long the second attempt to open a file again waits; each further one waits twice as long,
     /// up to a bound.
     pub const BACKOFF: Duration = Duration::from_millis(200);
     /// Bounds the wait before an attempt to open a file again.
     pub const MOST_BACKOFF: Duration = Duration::from_secs(1);
+
+    /// How long a connection is kept that nothing uses, where worker processes may wait for it.
+    pub const SHARED_IDLE: Duration = Duration::from_secs(5);
 
     /// How long the words of servers that older files are closed are waited for, at most.
     pub const CLOSING: Duration = Duration::from_secs(2);
@@ -175,6 +182,12 @@ const _: () = {
         xrootd::SILENCE
     ]));
     assert!(is_before(xrootd::CONNECT, xrootd::LOST_OPENING));
+    assert!(is_kept(&[
+        xrootd::CROWDED,
+        xrootd::CONNECT,
+        xrootd::SILENCE
+    ]));
+    assert!(is_before(xrootd::SHARED_IDLE, xrootd::CROWDED));
     // NFS: three sessions, one after the other, and what a READ waits for within the silence of one.
     assert!(nfs::MOST_SESSIONS == 3 && is_kept(&[nfs::SILENCE; 3]));
     assert!(is_before(nfs::READ_PATIENCE, nfs::SILENCE));

@@ -20,6 +20,7 @@ use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
+use tokio::time::sleep;
 use treemill_transfer::wait;
 use treemill_transfer::{Kind, Trouble};
 
@@ -253,6 +254,7 @@ impl Client {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         let mut reason: Option<Trouble> = None;
         let mut lost = Duration::ZERO;
+        let since = Instant::now();
         loop {
             let begun = Instant::now();
             let answer = self.once(&route, user, || request(route.path())).await;
@@ -283,6 +285,12 @@ impl Client {
                 if error.kind != Kind::Missing {
                     reason.get_or_insert(error);
                 }
+                continue;
+            }
+            // Other processes may end connections that a firewall counts; a server that is not there refuses otherwise.
+            let is_needed = self.options.beyond.max(route.distance()).is_zero();
+            if is_needed && error.kind == Kind::Reset && since.elapsed() < limits::CROWDED {
+                sleep(limits::MOST_BACKOFF).await;
                 continue;
             }
             // A manager without another server says that there is no such file, though there is one.

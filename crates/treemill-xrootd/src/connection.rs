@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use treemill_source::Costs;
-use treemill_transfer::{Kind, Meter, Trouble, runtime};
+use treemill_transfer::{Kind, Meter, Trouble, are_connections_shared, runtime};
 
 /// A request to send: how many bytes of data its answer may have, and what takes the answer.
 pub(crate) struct Sending {
@@ -336,6 +336,10 @@ impl Connection {
         let mut end = taken.map_err(refusal::broken);
         if end.is_ok() {
             events.extend(state.stream.tick(now));
+            let is_spared = state.stream.unused_for(now) >= limits::SHARED_IDLE;
+            if is_spared && are_connections_shared() {
+                events.push(Event::Idle);
+            }
         }
         if !bytes.is_empty() {
             state.meter.arrived(bytes.len(), now);

@@ -11,6 +11,7 @@ pub(crate) fn trouble(kind: Kind, what: impl AsRef<str>) -> Trouble {
 /// Adds why a connection may be lost before the login.
 pub(crate) fn before_login(mut error: Trouble) -> Trouble {
     if error.kind == Kind::Lost {
+        error.kind = Kind::Reset;
         error.what.push_str(CROWDED);
     }
     error

@@ -18,8 +18,7 @@ impl Stream {
         {
             return vec![Event::Silent];
         }
-        let used = self.heard.max(self.asked);
-        if self.in_flight() == 0 && now.saturating_sub(used) >= self.deadlines.idle {
+        if self.unused_for(now) >= self.deadlines.idle {
             return vec![Event::Idle];
         }
         for flight in self.flights.values_mut() {
@@ -33,6 +32,14 @@ impl Stream {
             self.abandon(stream, Outcome::Neglected, &mut out);
         }
         out
+    }
+
+    /// How long nothing has used the connection.
+    pub(crate) fn unused_for(&self, now: Duration) -> Duration {
+        match self.in_flight() {
+            0 => now.saturating_sub(self.heard.max(self.asked)),
+            _ => Duration::ZERO,
+        }
     }
 
     /// Asks a server that has promised an answer, and is silent since, whether it is there: it answers at once, or it is gone.

@@ -212,6 +212,9 @@ class TemplateWorkers:
             self._wake.send(b"\0")
 
     def _run(self) -> None:
+        from treemill import _core  # heavy: core
+
+        _core.remote_share(True)
         next_look = time.monotonic() + _LOOK
         problem: BaseException = WorkerError("the session was closed")
         try:
@@ -234,6 +237,7 @@ class TemplateWorkers:
             self._submitting.release()
             self._end_all(problem)
             self._shut()
+            _core.remote_share(False)
             self._over.set()
 
     def _look(self) -> None:
