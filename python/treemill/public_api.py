@@ -198,6 +198,7 @@ def missing_attribute(habits: Mapping[str, str]) -> Callable[[_Class], _Class]:
 _OPERATORS = {
     "bool": ("__bool__",),
     "in": ("__contains__",),
+    "np.asarray()": ("__array__",),
     "iteration": ("__iter__",),
     **{
         f"{word}()": (f"__{word}__",) for word in ("float", "int", "complex", "len", "round", "abs")

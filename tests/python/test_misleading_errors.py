@@ -22,7 +22,7 @@ def test_a_booking_is_no_result(events, booking):
     for operator in (add, sub, mul, truediv, lt, le, gt, ge):
         with pytest.raises(TypeError, match=r"\.value"):
             operator(booking, 1)
-    for number in (0, 0.0, False):
+    for number in (0, 0.0, False, np.int64(0), np.float32(0)):
         with pytest.raises(TypeError, match=r"\.value"):
             booking == number  # noqa: B015
     with pytest.raises(TypeError, match=r"\.value"):
@@ -37,6 +37,8 @@ def test_a_booking_is_no_result(events, booking):
         iter,
         list,
         sum,
+        np.asarray,
+        np.sqrt,
         "{:.1f}".format,
     ):
         with pytest.raises(TypeError, match=r"\.value"):

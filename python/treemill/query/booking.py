@@ -9,6 +9,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Number
 from typing import TYPE_CHECKING, Generic, Protocol
 
 from ..errors import TreemillError
@@ -50,6 +51,7 @@ OF_VALUES = (
                 "len()",
                 "round()",
                 "abs()",
+                "np.asarray()",
             ),
             *("+", "-", "*", "/", "//", "%", "**", "- before it", "<", "<=", ">", ">="),
         ),
@@ -367,7 +369,7 @@ class Booking(Generic[Value]):
     def __eq__(self, other: object) -> bool:
         """A booking equals itself only. Raises TypeError for a number, which is meant for the
         result."""
-        if isinstance(other, (int, float)):
+        if isinstance(other, Number):
             raise TypeError(
                 "'Booking' object is not compared with numbers: the result is its .value"
             )
