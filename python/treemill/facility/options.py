@@ -1,4 +1,4 @@
-"""Options that the benchmark's commands share."""
+"""The group of commands, and the options, that commands of the shell share."""
 
 from __future__ import annotations
 
