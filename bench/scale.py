@@ -67,6 +67,7 @@ PARTS = {
         Part("defaults", "files, half of them without the column", 20_000, 1000, 200, two=True),
         Part("friends", "files with a friend's file each", 20_000, 1000, 200, two=True),
         Part("nano_files", "files of 1,500 branches", 1000, 10, 10, two=True, above=3.0),
+        Part("ntuple_files", "files with an RNTuple", 20_000, 1000, 200, two=True, above=2.0),
         Part("datasets", "data sets of one file each", 10_000, 100, 100),
         Part("histograms", "histograms", 10_000, 100, 10),
         Part("variations", "variations of a weight", 1000, 100, 10),
@@ -123,11 +124,11 @@ def decades(most: int, least: int) -> list[int]:
 # The files that are read.
 
 
-def copies(folder: Path, count: int) -> list[Path]:
+def copies(folder: Path, count: int, *, is_ntuple: bool = False) -> list[Path]:
     """This many copies of a file of `ENTRIES` entries."""
     numbers = np.arange(ENTRIES)
     columns = {COLUMN: (numbers * 7 % 100).astype("float32"), "n": numbers.astype("int32")}
-    return _several(folder, "f", [columns], count)
+    return _several(folder, "f", [columns], count, is_ntuple=is_ntuple)
 
 
 def nano_files(folder: Path, count: int) -> None:
@@ -146,7 +147,14 @@ def differing(folder: Path, count: int) -> None:
     _several(folder, "f", forms, count)
 
 
-def _several(folder: Path, kind: str, forms: Sequence[dict[str, Any]], count: int) -> list[Path]:
+def _several(
+    folder: Path,
+    kind: str,
+    forms: Sequence[dict[str, Any]],
+    count: int,
+    *,
+    is_ntuple: bool = False,
+) -> list[Path]:
     """This many files whose names begin so, of these forms in turns."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{kind}{number:06d}.root" for number in range(count)]
@@ -155,6 +163,9 @@ def _several(folder: Path, kind: str, forms: Sequence[dict[str, Any]], count: in
             if number < len(forms):
                 with uproot.recreate(path) as file:
                     columns = forms[number]
+                    if is_ntuple:
+                        file.mkrntuple(TREE, columns)
+                        continue
                     file.mktree(TREE, {name: part.dtype for name, part in columns.items()})
                     file[TREE].extend(columns)
             else:
@@ -187,6 +198,10 @@ def paths_of(part: Part, sizes: Sequence[int], folder: Path) -> dict[int, Path]:
     if part.name == "nano_files":
         folder /= "nano-files"
         nano_files(folder, max(sizes))
+        return dict.fromkeys(sizes, folder)
+    if part.name == "ntuple_files":
+        folder /= "ntuple-files"
+        copies(folder, max(sizes), is_ntuple=True)
         return dict.fromkeys(sizes, folder)
     if part.name == "friends":
         copies(small, max(sizes))

@@ -82,7 +82,7 @@ class _Treemill:
     def files(self, path: str, size: int, turn: int) -> Any:
         return self._sum([self._tm.dataset(_first(path, size), tree=TREE).hist(COLUMN, bins=_BINS)])
 
-    nano_files = files
+    nano_files = ntuple_files = files
 
     def datasets(self, path: str, size: int, turn: int) -> Any:
         files = {f"d{number}": [name] for number, name in enumerate(_first(path, size))}
@@ -166,7 +166,7 @@ class _RDataFrame:
     def files(self, path: str, size: int, turn: int) -> Any:
         return self._sum(self._root.RDataFrame(TREE, _first(path, size)), [COLUMN])
 
-    nano_files = files
+    nano_files = ntuple_files = files
 
     def defaults(self, path: str, size: int, turn: int) -> Any:
         events = self._root.RDataFrame(TREE, _first(path, size))
