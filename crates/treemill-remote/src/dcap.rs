@@ -14,6 +14,8 @@ pub(crate) const TRANSPORT: Transport = Transport {
     open_found: None,
     stat,
     list,
+    hosts: None,
+    leave: None,
 };
 
 fn open(url: &str) -> Later<Open> {

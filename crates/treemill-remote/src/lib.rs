@@ -92,6 +92,8 @@ impl Entry {
 
 type Opening = fn(&str, &str) -> Result<Arc<dyn Source>, SourceError>;
 
+type Hosts = fn(&str) -> Result<Vec<String>, SourceError>;
+
 /// What a server answers: work for the process's runtime.
 type Later<T> = Pin<Box<dyn Future<Output = Result<T, SourceError>> + Send>>;
 
@@ -104,6 +106,10 @@ struct Transport {
     open_found: Option<Opening>,
     stat: fn(&str) -> Later<Stat>,
     list: fn(&str) -> Result<Vec<Entry>, SourceError>,
+    /// The hosts whose disks have a file, where servers know others that keep files.
+    hosts: Option<Hosts>,
+    /// Tells servers that this process ends, where they keep something for it until then.
+    leave: Option<fn()>,
 }
 
 /// A new transport is a line here.
@@ -234,7 +240,8 @@ fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
 
 /// This process ends: servers that keep what it had open are told. Bounded to a fraction of a second; for nothing it costs nothing.
 pub fn leave() {
-    treemill_nfs::leave();
+    let leaves = TRANSPORTS.iter().filter_map(|transport| transport.leave);
+    leaves.for_each(|leave| leave());
 }
 
 /// Asks what a folder holds, in no particular order.
@@ -255,11 +262,9 @@ pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
 /// # Errors
 /// As [`stat`].
 pub fn hosts(url: &str) -> Result<Vec<String>, SourceError> {
-    let scheme = url.split("://").next().unwrap_or_default();
-    let mut schemes = xrootd::TRANSPORT.schemes.iter();
-    match schemes.any(|known| known.eq_ignore_ascii_case(scheme)) {
-        true => xrootd::hosts(url),
-        false => Ok(Vec::new()),
+    match transport(url).and_then(|transport| transport.hosts) {
+        Some(hosts) => hosts(url),
+        None => Ok(Vec::new()),
     }
 }
 

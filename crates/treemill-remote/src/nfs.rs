@@ -11,6 +11,8 @@ pub(crate) const TRANSPORT: Transport = Transport {
     open_found: None, // another server's word does not tell whom we are to be taken for
     stat,
     list,
+    hosts: None,
+    leave: Some(treemill_nfs::leave),
 };
 
 fn open(url: &str) -> Later<Open> {

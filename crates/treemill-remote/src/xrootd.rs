@@ -17,6 +17,8 @@ pub(crate) const TRANSPORT: Transport = Transport {
     open_found: Some(open_found),
     stat,
     list,
+    hosts: Some(hosts),
+    leave: None,
 };
 
 /// A bit of a status: it is a folder ("kXR_stat Request", kXR_isDir).
@@ -181,7 +183,7 @@ fn stat(url: &str) -> Later<Stat> {
 }
 
 /// The hosts of a manager's servers that have the file, of those that it knows at once: workers read other files meanwhile.
-pub(crate) fn hosts(url: &str) -> Result<Vec<String>, SourceError> {
+fn hosts(url: &str) -> Result<Vec<String>, SourceError> {
     let parsed = parsed(url)?;
     let name = parsed.to_string();
     let client = client(url, 0);
