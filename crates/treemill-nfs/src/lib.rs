@@ -1,7 +1,7 @@
 //! Files on servers of NFSv4.1 and 4.2, read in user space, without a mount: [`open`], [`stat`], [`exists`] and [`list`].
 //!
 //! `wire` (bytes and messages), `slots` (a session's slots), `recovery` (the way to a session), `stripes` (where bytes lie),
-//! `shares` (how large READs are), `address`, `claims`, `faults`, `stores`, `held` and `placement` are pure. `connection` (a
+//! `shares` (how large READs are), `address`, `claims`, `stores`, `held` and `placement` are pure. `connection` (a
 //! socket), `trunk` (a session's connections), `queue` (for its slots), `session`, `client` (this process at a server), `establish`
 //! (makes sessions), `walk` (paths), `laid` and `layouts` (where a file lies), `data` (reads from data servers), `back` (what a
 //! server calls back for), `returns` and `leave` (what a server is told), `file` and `calls` drive; parts, retries and
@@ -16,7 +16,6 @@ mod client;
 mod connection;
 mod data;
 mod establish;
-pub mod faults;
 mod file;
 mod held;
 pub mod intake;

@@ -82,8 +82,6 @@ pub(crate) const AT_THE_END: u32 = 8;
 pub(crate) const WITH_LAYOUT: u32 = 12;
 /// Symbolic links on the way to a file.
 pub(crate) const MOST_LINKS: u32 = 16;
-/// The time for which a data server that has failed is left alone.
-pub(crate) const AVOIDED: Duration = Duration::from_secs(15);
 /// Data servers of which it is remembered that they have failed, about.
 pub(crate) const MOST_SERVERS: usize = 10_000;
 /// Failures of data servers that are told when a layout is given back.

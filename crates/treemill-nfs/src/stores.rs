@@ -1,18 +1,20 @@
 //! What a client knows of data servers: the groups that the metadata server names, and which of them have failed. Knows no
 //! connection.
 
-use crate::faults::Faults;
+use crate::limits::MOST_SERVERS;
 use crate::stripes::Place;
 use crate::wire::layout::{Device, DeviceId};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use treemill_transfer::Health;
 
 /// Data servers.
 pub(crate) struct Stores {
     groups: Mutex<HashMap<DeviceId, Device>>,
-    faults: Mutex<Faults>,
+    /// Those that have failed.
+    ill: Mutex<HashMap<SocketAddr, Health<()>>>,
     begun: Instant,
 }
 
@@ -20,7 +22,7 @@ impl Stores {
     pub(crate) fn new() -> Self {
         Stores {
             groups: Mutex::default(),
-            faults: Mutex::default(),
+            ill: Mutex::default(),
             begun: Instant::now(),
         }
     }
@@ -52,23 +54,34 @@ impl Stores {
         self.groups().clear();
     }
 
-    fn faults(&self) -> MutexGuard<'_, Faults> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ill(&self) -> MutexGuard<'_, HashMap<SocketAddr, Health<()>>> {
+        self.ill.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A data server has failed: whether it is the first time.
     pub(crate) fn has_failed(&self, server: SocketAddr) -> bool {
-        self.faults().note(server, self.begun.elapsed())
+        let (mut ill, now) = (self.ill(), self.begun.elapsed());
+        if ill.len() >= MOST_SERVERS {
+            ill.retain(|_, health| health.is_avoided(now));
+        }
+        ill.entry(server).or_default().failed((), now)
     }
 
     /// A data server has answered.
     pub(crate) fn forgives(&self, server: &SocketAddr) {
-        let now = self.begun.elapsed();
-        self.faults().forgive(server, now);
+        let (mut ill, now) = (self.ill(), self.begun.elapsed());
+        if let Some(health) = ill.get_mut(server) {
+            health.recovered(now);
+            if !health.is_ill() {
+                ill.remove(server);
+            }
+        }
     }
 
     /// Whether a data server has failed a moment ago.
     pub(crate) fn avoids(&self, server: &SocketAddr) -> bool {
-        self.faults().is_avoided(server, self.begun.elapsed())
+        let now = self.begun.elapsed();
+        let ill = self.ill();
+        ill.get(server).is_some_and(|health| health.is_avoided(now))
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::carrier::{Body, Carrier, Chunk};
 use crate::gate::{Gate, gate};
+use crate::health::Health;
 use crate::limits::{IN_LINE, SILENCE};
 use crate::meter::Meter;
 use crate::retry::Retry;
@@ -19,11 +20,15 @@ use treemill_source::Messages;
 /// What all requests of a source share.
 pub(crate) struct Watch {
     begun: Instant,
-    meter: Mutex<Meter>,
-    /// When the server was given up last, and why.
-    given_up: Mutex<Option<(Duration, Trouble)>>,
+    seen: Mutex<Seen>,
     gate: Arc<Gate>,
     messages: Messages,
+}
+
+/// What they have seen of their server.
+pub(crate) struct Seen {
+    pub(crate) meter: Meter,
+    health: Health,
 }
 
 impl Watch {
@@ -31,8 +36,10 @@ impl Watch {
     pub(crate) fn new(meter: Meter, server: &str, place: &str) -> Self {
         Watch {
             begun: Instant::now(),
-            meter: Mutex::new(meter),
-            given_up: Mutex::new(None),
+            seen: Mutex::new(Seen {
+                meter,
+                health: Health::default(),
+            }),
             gate: gate(server),
             messages: Messages::to(place),
         }
@@ -56,26 +63,28 @@ impl Watch {
         self.begun.elapsed()
     }
 
-    pub(crate) fn meter(&self) -> MutexGuard<'_, Meter> {
-        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn arrived(&self, bytes: usize) {
-        self.meter().arrived(bytes, self.now());
+        let now = self.now();
+        let mut seen = self.seen();
+        seen.meter.arrived(bytes, now);
+        seen.health.heard(now);
+        drop(seen);
         self.gate.arrived(bytes);
     }
 
     /// Why a request that waits since `asked` need not be sent: the server has been given up since, and is silent.
     pub(crate) fn given_up_since(&self, asked: Duration) -> Option<Trouble> {
-        let held = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
-        let (when, why) = held.as_ref()?;
-        (*when > asked && !self.meter().has_moved_since(*when)).then(|| why.clone())
+        self.seen().health.lost_since(asked)
     }
 
     fn give_up(&self, why: &Trouble) {
         if why.kind.may_pass() {
-            let mut held = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
-            *held = Some((self.now(), why.clone()));
+            let now = self.now();
+            self.seen().health.failed(why.clone(), now);
         }
     }
 }
@@ -85,9 +94,9 @@ struct Flight<'a>(&'a Watch);
 
 impl<'a> Flight<'a> {
     fn new(watch: &'a Watch) -> Self {
-        let round_trip = watch.meter().costs().round_trip;
+        let round_trip = watch.seen().meter.costs().round_trip;
         watch.gate().asked(round_trip);
-        watch.meter().started(watch.now());
+        watch.seen().meter.started(watch.now());
         watch.sent();
         Flight(watch)
     }
@@ -95,7 +104,7 @@ impl<'a> Flight<'a> {
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
-        self.0.meter().ended();
+        self.0.seen().meter.ended();
     }
 }
 
@@ -172,7 +181,7 @@ async fn attempt<C: Carrier>(
     buffer.unsplit(room); // what the carrier has not taken
     let mut part = asked.map_err(|trouble| watch.gate().crowded(trouble))?;
     watch.gate().heard();
-    watch.meter().answered(sent.elapsed());
+    watch.seen().meter.answered(sent.elapsed());
     let before = retry.left().start.checked_sub(part.start);
     let mut skip = before.ok_or_else(|| {
         Trouble::new(
@@ -325,6 +334,20 @@ mod tests {
             is_busy
         };
         in_line(Duration::ZERO, what, asked).await
+    }
+
+    /// What waits is not sent to a server that was given up meanwhile, until its bytes come.
+    #[test]
+    fn who_waited_while_a_server_was_given_up_does_not_try_too() {
+        let watch = Watch::new(Meter::default(), "ill.example:1", "http://ill.example:1");
+        let asked = watch.now();
+        watch.give_up(&Trouble::new(Kind::Permanent, "no such file"));
+        assert_eq!(watch.given_up_since(asked), None, "of that request alone");
+        let silent = Trouble::new(Kind::Silent, "nothing came");
+        watch.give_up(&silent);
+        assert_eq!(watch.given_up_since(asked), Some(silent));
+        watch.arrived(1);
+        assert_eq!(watch.given_up_since(asked), None);
     }
 
     #[test]

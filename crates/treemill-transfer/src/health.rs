@@ -1,4 +1,5 @@
-//! Whether a server was silent a moment ago: pure, times are given. Knows no request.
+//! The one record of who is ill: when something has failed, why, and whether it was heard since. It is of a server over all of its
+//! files, of one source, of one session or of one address; whoever asks keeps it. Pure: times are given. Knows no request.
 
 use crate::limits::{ANSWERING, DOUBT};
 use crate::retry::Retry;
@@ -6,43 +7,98 @@ use crate::{Kind, Trouble};
 use std::ops::Range;
 use std::time::Duration;
 
-/// What is known of one server's silence, over all of its files.
-#[derive(Debug, Default)]
-pub(crate) struct Health {
+/// What is known of the health of a server, or of one way to it.
+///
+/// ```
+/// use std::time::Duration;
+/// use treemill_transfer::Health;
+///
+/// let (mut health, second) = (Health::default(), Duration::from_secs(1));
+/// assert!(!health.is_ill());
+/// assert!(health.failed("it refuses", second), "it is the first fault");
+/// assert_eq!(health.lost_since(second), Some("it refuses"));
+/// assert_eq!(health.lost_since(second * 2), None, "whoever asks later may try");
+/// assert!(health.is_avoided(second * 2));
+/// assert!(!health.is_avoided(second * 100), "it is tried again");
+/// health.recovered(second * 2);
+/// assert!(!health.failed("it refuses", second * 100), "it has not recovered");
+/// health.recovered(second * 200);
+/// assert!(health.failed("it refuses", second * 300));
+/// ```
+#[derive(Debug)]
+pub struct Health<W = Trouble> {
     /// When it was given up last because it was silent, and nothing was heard since.
     silent: Option<Duration>,
-    /// When it was given up last, and why, if nothing was heard since.
-    lost: Option<(Duration, Trouble)>,
+    /// When it failed last, and why, if nothing was heard since.
+    lost: Option<(Duration, W)>,
     /// When its last bytes came, if any ever did.
     heard: Option<Duration>,
 }
 
-impl Health {
-    /// Bytes of the server have come.
-    pub(crate) fn heard(&mut self, now: Duration) {
+impl<W> Default for Health<W> {
+    fn default() -> Self {
+        Health {
+            silent: None,
+            lost: None,
+            heard: None,
+        }
+    }
+}
+
+impl<W: Clone> Health<W> {
+    /// Its bytes have come.
+    pub fn heard(&mut self, now: Duration) {
         (self.silent, self.lost, self.heard) = (None, None, Some(now));
     }
 
+    /// It has failed for this reason: whether it was well before.
+    pub fn failed(&mut self, why: W, now: Duration) -> bool {
+        self.lost.replace((now, why)).is_none()
+    }
+
+    /// It has given what was asked for: it is well, if it did not fail a moment ago, while that was on its way.
+    pub fn recovered(&mut self, now: Duration) {
+        if !self.is_avoided(now) {
+            self.heard(now);
+        }
+    }
+
+    /// Whether it has failed, and nothing was heard since.
+    #[must_use]
+    pub fn is_ill(&self) -> bool {
+        self.lost.is_some()
+    }
+
+    /// Whether it failed a moment ago, so that others are better asked.
+    #[must_use]
+    pub fn is_avoided(&self, now: Duration) -> bool {
+        let lost = self.lost.as_ref();
+        lost.is_some_and(|(when, _)| now.saturating_sub(*when) < DOUBT)
+    }
+
+    /// Why it failed since then, if it did, and has said nothing after that: who waits since then need not try, too.
+    #[must_use]
+    pub fn lost_since(&self, then: Duration) -> Option<W> {
+        let (when, why) = self.lost.as_ref()?;
+        (*when >= then).then(|| why.clone())
+    }
+
+    /// Whether its bytes came a moment ago.
+    pub(crate) fn answers(&self, now: Duration) -> bool {
+        let heard = self.heard.map(|heard| now.saturating_sub(heard));
+        heard.is_some_and(|heard| heard < ANSWERING)
+    }
+}
+
+impl Health {
     /// The server was given up for this reason: it is lost, unless it answers others.
     pub(crate) fn given_up(&mut self, why: &Trouble, now: Duration) {
         if why.kind == Kind::Silent {
             self.silent = Some(now);
         }
         if !self.answers(now) {
-            self.lost = Some((now, why.clone()));
+            self.failed(why.clone(), now);
         }
-    }
-
-    /// Why the server was given up since then, if it was, and has said nothing after that.
-    pub(crate) fn lost_since(&self, then: Duration) -> Option<Trouble> {
-        let (when, why) = self.lost.as_ref()?;
-        (*when >= then).then(|| why.clone())
-    }
-
-    /// Whether bytes of the server came a moment ago.
-    pub(crate) fn answers(&self, now: Duration) -> bool {
-        let heard = self.heard.map(|heard| now.saturating_sub(heard));
-        heard.is_some_and(|heard| heard < ANSWERING)
     }
 
     /// How a range of one of its files is to be tried for.

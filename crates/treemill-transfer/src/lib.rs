@@ -29,6 +29,7 @@ pub use connect::{
     CROWDED, Connected, REFUSED, are_connections_shared, connect, look_up, share_connections,
 };
 pub use delivery::{insist, soon};
+pub use health::Health;
 pub use limits::wide;
 pub use limits::{CHECKSUM_PATIENCE, FAR, HEAD, IN_FLIGHT, MOST_UNWANTED, SILENCE, WHOLE};
 pub use meter::Meter;

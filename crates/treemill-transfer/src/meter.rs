@@ -28,8 +28,6 @@ pub struct Meter {
     in_flight: usize,
     flow: Flow,
     growth: Growth,
-    /// When bytes came last at all.
-    seen: Option<Duration>,
     speed: Option<f64>,
 }
 
@@ -101,7 +99,6 @@ impl Meter {
     /// Bytes have come.
     pub fn arrived(&mut self, bytes: usize, now: Duration) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.seen = Some(now);
         if let Some((bytes, time)) = self.flow.arrived(bytes, now, self.round_trip()) {
             self.learn(bytes, time);
         }
@@ -115,12 +112,6 @@ impl Meter {
         let seen = bytes as f64 / time.as_secs_f64().max(1e-6);
         let slower = |speed: f64| (1.0 - SLOWER) * speed + SLOWER * seen;
         self.speed = Some(self.speed.map_or(seen, |speed| slower(speed).max(seen)));
-    }
-
-    /// Whether bytes have come since `then`.
-    #[must_use]
-    pub fn has_moved_since(&self, then: Duration) -> bool {
-        self.seen.is_some_and(|seen| seen > then)
     }
 
     /// The costs so far, if one connection brings everything. A range is a request, which has one of the places in flight for a
@@ -254,6 +245,5 @@ mod tests {
         meter.arrived(1000, at(1));
         meter.arrived(1000, at(2));
         assert_eq!(speed(&meter), None);
-        assert!(!meter.has_moved_since(at(2)) && meter.has_moved_since(at(1)));
     }
 }

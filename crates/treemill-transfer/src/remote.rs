@@ -110,7 +110,7 @@ impl<C: Carrier> Source for Remote<C> {
     }
 
     fn costs(&self) -> Costs {
-        let costs = self.shared.watch.meter().costs();
+        let costs = self.shared.watch.seen().meter.costs();
         let others = self.shared.carrier.connections().saturating_sub(1) as u64;
         let new = costs.window.saturating_mul(others);
         Costs {

@@ -21,8 +21,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
-use treemill_transfer::wait;
-use treemill_transfer::{Kind, Trouble};
+use treemill_transfer::{Health, Kind, Trouble, wait};
 
 /// The session of one server, once it is made. One task makes it, the others wait.
 #[derive(Default)]
@@ -32,8 +31,9 @@ struct Made {
     borrowed: Option<Weak<Session>>,
     /// Whether the server wants nothing before the login is done.
     wants_login_first: bool,
-    /// When it could not be made last, and why.
-    failed: Option<(Instant, Trouble)>,
+    /// Whether it could not be made when that was tried last. Each trial at a server that is silent takes seconds: a task
+    /// that waited meanwhile does not try, too.
+    health: Health,
 }
 
 impl Made {
@@ -47,13 +47,6 @@ impl Made {
         let others = others.filter(|session| !session.is_broken())?;
         let refused = || trouble(Kind::Lost, "the server takes no further connections");
         Some(is_needed.then_some(others).ok_or_else(refused))
-    }
-
-    /// Why the session could not be made since a task began to wait for it: that one need not try, too. Each trial
-    /// at a server that is silent takes seconds.
-    fn failed_since(&self, began: Instant) -> Option<Trouble> {
-        let (when, error) = self.failed.as_ref()?;
-        (*when >= began).then(|| error.clone())
     }
 }
 
@@ -70,6 +63,7 @@ enum Asked {
 /// A client: its sessions, shared by all that it opens. Threads may share it.
 pub struct Client {
     options: Options,
+    begun: Instant,
     tls: OnceLock<Result<Arc<ClientConfig>, Trouble>>,
     sessions: Mutex<HashMap<Key, Place>>,
     pub(crate) held: Arc<Held>,
@@ -82,6 +76,7 @@ impl Client {
     pub fn new(options: Options) -> Self {
         Client {
             options,
+            begun: Instant::now(),
             tls: OnceLock::new(),
             sessions: Mutex::default(),
             held: Arc::default(),
@@ -136,7 +131,7 @@ impl Client {
         // A task that makes the session has the place.
         place.try_lock().map_or(true, |place| {
             let is_made = |session: &Arc<Session>| !session.is_broken();
-            place.made.as_ref().is_some_and(is_made) || place.failed.is_some()
+            place.made.as_ref().is_some_and(is_made) || place.health.is_ill()
         })
     }
 
@@ -338,21 +333,22 @@ impl Client {
             let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(sessions.entry(key.clone()).or_default())
         };
-        let began = Instant::now();
+        let began = self.begun.elapsed();
         let mut place = place.lock().await;
         let is_needed = self.options.beyond.max(route.distance()).is_zero();
         let older = |session| (session, Asked::NotYet { is_new: false });
         if let Some(usable) = place.usable(is_needed) {
             return usable.map(older);
         }
-        if let Some(error) = place.failed_since(began) {
+        if let Some(error) = place.health.lost_since(began) {
             return Err(error);
         }
         let making = self.peers.begin(&key);
         let error = match self.make(&mut place, route, user, request).await {
             Ok(made) => {
                 making.made(&made.0);
-                (place.failed, place.borrowed) = (None, None);
+                place.health.heard(self.begun.elapsed());
+                place.borrowed = None;
                 return Ok(made);
             }
             Err(error) => error,
@@ -361,7 +357,7 @@ impl Client {
         if error.kind != Kind::Silent && !error.kind.is_of_connection() {
             return Err(error);
         }
-        place.failed = Some((Instant::now(), error.clone()));
+        place.health.failed(error.clone(), self.begun.elapsed());
         let limit = self.options.deadlines.silence;
         let other = self.peers.other(&key, limit).await;
         let other = other.ok_or_else(|| error.clone())?;
