@@ -199,12 +199,12 @@ type Last = Option<(usize, usize, Table, Is)>;
 fn prepared<'n>(
     specification: &Specification,
     files: &dyn Files,
-    (part, place): (Part<'_>, &'n Place),
+    (part, place): (Part<'_>, Place<'n>),
     beside: &'n Beside,
     turn: Turn,
     last: &mut Last,
 ) -> Option<Prepared<'n>> {
-    let Looked { table, is } = plain(files, &place.path, &place.table).ok()??;
+    let Looked { table, is } = plain(files, place.path, place.table).ok()??;
     let stop = part.stop.unwrap_or(table.entries()).min(table.entries());
     let entries = stop.saturating_sub(part.first);
     if entries > turn.most_entries {
@@ -222,7 +222,7 @@ fn prepared<'n>(
             friends.push(Friend {
                 files: near,
                 number,
-                path: &place.path,
+                path: place.path,
                 is,
             });
             open.push(OpenPiece {
@@ -245,7 +245,7 @@ fn prepared<'n>(
     let bound = Bound::new(specification, &catalog, columns.foreign(), None).ok()?;
     columns.fits(bound.query()).then_some(Prepared {
         bound,
-        path: &place.path,
+        path: place.path,
         table,
         entries,
         is,
@@ -256,7 +256,7 @@ fn prepared<'n>(
 /// The table of a piece, of which `at` says the friend and the file. Those of files that follow one another often lie in one.
 fn opened(
     files: &dyn Files,
-    place: &Place,
+    place: Place<'_>,
     at: (usize, usize),
     last: &mut Last,
 ) -> Option<(Table, Is)> {
@@ -265,7 +265,7 @@ fn opened(
     {
         return Some((table.clone(), *is));
     }
-    let Looked { table, is } = plain(files, &place.path, &place.table).ok()??;
+    let Looked { table, is } = plain(files, place.path, place.table).ok()??;
     *last = Some((at.0, at.1, table.clone(), is));
     Some((table, is))
 }

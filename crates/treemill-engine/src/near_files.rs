@@ -2,10 +2,14 @@
 //! has seen of them. There may be many: a caller needs nothing of its own for each.
 
 use crate::limits::{LOOKED_AT, OPENED_AT, WHOLE_FILE};
-use std::collections::HashMap;
+use by_number::{ByNumber, Places};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_read::{File, ReadError, Table};
 use treemill_source::{Identity, Memory, Source, SourceError};
+
+mod by_number;
+
+pub use by_number::Place;
 
 /// In the year 2255.
 const LAST_SECOND: i64 = 9_000_000_000;
@@ -44,15 +48,6 @@ pub(crate) struct Looked {
     pub(crate) is: Is,
 }
 
-/// Where a file lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// Its address.
-    pub path: String,
-    /// The table in it.
-    pub table: Arc<str>,
-}
-
 /// What was found in a file that the core has opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -80,19 +75,42 @@ pub struct Seen {
 /// Files by their numbers. Copies are the same files, of which the same is known and seen.
 #[derive(Debug, Clone)]
 pub struct NearFiles {
-    places: Arc<[Option<Place>]>,
-    found: Arc<Mutex<HashMap<usize, Found>>>,
+    places: Arc<Places>,
+    found: Arc<Mutex<AllFound>>,
     /// Nothing outside of passes: then files may change.
-    seen: Option<Arc<Mutex<HashMap<usize, Seen>>>>,
+    seen: Option<Arc<Mutex<ByNumber<Seen>>>>,
+}
+
+/// What was found in all files that were opened.
+#[derive(Debug)]
+struct AllFound {
+    by_number: ByNumber<Found>,
+    /// Those of the file that was noted last: others of its production have the same, and share them.
+    clusters: Arc<[u64]>,
+}
+
+impl AllFound {
+    /// The clusters, in memory once if they are those of the file before.
+    fn shared(&mut self, clusters: Vec<u64>) -> Arc<[u64]> {
+        if *self.clusters != *clusters {
+            self.clusters = clusters.into();
+        }
+        Arc::clone(&self.clusters)
+    }
 }
 
 impl NearFiles {
-    /// These files, outside of passes. `None`: a file that is not opened here.
+    /// These files, outside of passes. `None`, or without an address: a file that is not opened here.
     #[must_use]
-    pub fn new(places: Vec<Option<Place>>) -> Self {
+    pub fn new<'p>(places: impl IntoIterator<Item = Option<Place<'p>>>) -> Self {
+        let places = Places::of(places.into_iter());
+        let found = AllFound {
+            by_number: ByNumber::new(places.len()),
+            clusters: Arc::new([]),
+        };
         Self {
             places: places.into(),
-            found: Arc::default(),
+            found: Arc::new(Mutex::new(found)),
             seen: None,
         }
     }
@@ -103,14 +121,14 @@ impl NearFiles {
         Self {
             places: Arc::clone(&self.places),
             found: Arc::clone(&self.found),
-            seen: Some(Arc::default()),
+            seen: Some(Arc::new(Mutex::new(ByNumber::new(self.places.len())))),
         }
     }
 
     /// Where a file lies; `None` if it is not opened here.
     #[must_use]
-    pub fn place(&self, number: usize) -> Option<&Place> {
-        self.places.get(number)?.as_ref()
+    pub fn place(&self, number: usize) -> Option<Place<'_>> {
+        self.places.get(number)
     }
 
     /// Notes what a file is. Returns what the pass goes by: the first look holds.
@@ -123,7 +141,12 @@ impl NearFiles {
         let Some(known) = &self.seen else {
             return identity;
         };
-        locked(known).entry(number).or_insert(seen).identity
+        let mut known = locked(known);
+        if let Some(first) = known.get(number) {
+            return first.identity;
+        }
+        known.insert(number, seen);
+        identity
     }
 
     /// Notes what a file was that was opened. False if the pass has seen it otherwise.
@@ -137,7 +160,10 @@ impl NearFiles {
             uuid: is.uuid,
         };
         let mut known = locked(known);
-        let seen = known.entry(number).or_insert(new);
+        let Some(seen) = known.get_mut(number) else {
+            known.insert(number, new);
+            return true;
+        };
         let agrees = seen.identity == is.identity;
         if agrees && !seen.is_open {
             *seen = new;
@@ -152,16 +178,16 @@ impl NearFiles {
         }
         let (entries, clusters) = (table.entries(), table.clusters());
         let mut all = locked(&self.found);
-        match all.get_mut(&number) {
+        match all.by_number.get_mut(number) {
             Some(known) if known.identity == is.identity => known.has_order |= has_order,
             _ => {
                 let found = Found {
                     identity: is.identity,
                     entries,
-                    clusters: clusters.into(),
+                    clusters: all.shared(clusters),
                     has_order,
                 };
-                all.insert(number, found);
+                all.by_number.insert(number, found);
             }
         }
         true
@@ -169,29 +195,29 @@ impl NearFiles {
 
     /// Forgets what is known of a file, and what the pass has seen of it.
     pub fn forget(&self, number: usize) {
-        locked(&self.found).remove(&number);
+        locked(&self.found).by_number.remove(number);
         if let Some(seen) = &self.seen {
-            locked(seen).remove(&number);
+            locked(seen).remove(number);
         }
     }
 
     /// What is known of a file, be it as it was earlier.
     #[must_use]
     pub fn known(&self, number: usize) -> Option<Found> {
-        locked(&self.found).get(&number).cloned()
+        locked(&self.found).by_number.get(number).cloned()
     }
 
     /// Whether anything is known of a file.
     #[must_use]
     pub fn is_known(&self, number: usize) -> bool {
-        locked(&self.found).contains_key(&number)
+        locked(&self.found).by_number.get(number).is_some()
     }
 
     /// What the pass has seen of a file.
     #[must_use]
     pub fn seen(&self, number: usize) -> Option<Seen> {
         let seen = self.seen.as_ref()?;
-        locked(seen).get(&number).copied()
+        locked(seen).get(number).copied()
     }
 
     /// The numbers of all files that the pass has seen, in order.
@@ -200,16 +226,14 @@ impl NearFiles {
         let Some(seen) = &self.seen else {
             return Vec::new();
         };
-        let mut numbers: Vec<usize> = locked(seen).keys().copied().collect();
-        numbers.sort_unstable();
-        numbers
+        locked(seen).numbers().collect()
     }
 
     /// Has the pass look at these files, if it has not yet. Those that are not there are left out.
     pub fn look(&self, files: &dyn Files, numbers: &[usize]) {
         for &number in numbers {
             if let (None, Some(place)) = (self.seen(number), self.place(number))
-                && let Some(identity) = files.state(&place.path)
+                && let Some(identity) = files.state(place.path)
             {
                 self.note(number, identity);
             }
@@ -226,7 +250,7 @@ impl NearFiles {
         threads: usize,
     ) -> Vec<Option<(Identity, u128)>> {
         let of = |&number: &usize| {
-            let found = files.ends(&self.place(number)?.path)?;
+            let found = files.ends(self.place(number)?.path)?;
             (self.note(number, found.0) == found.0).then_some(found)
         };
         let look = |numbers: &[usize]| numbers.iter().map(of).collect();
@@ -244,7 +268,7 @@ impl NearFiles {
     ) -> Vec<usize> {
         let is_same = |&(number, identity): &(usize, Identity)| {
             let place = self.place(number)?;
-            (files.state(&place.path)? == identity).then_some(number)
+            (files.state(place.path)? == identity).then_some(number)
         };
         let look = |known: &[(usize, Identity)]| known.iter().filter_map(is_same).collect();
         at_once(known, threads, look, |_| Vec::new())
@@ -261,7 +285,7 @@ impl NearFiles {
     ) -> Vec<usize> {
         let is_opened = |number: &usize| {
             let place = self.place(*number);
-            let looked = place.and_then(|at| plain(files, &at.path, &at.table).ok()?);
+            let looked = place.and_then(|at| plain(files, at.path, at.table).ok()?);
             looked.is_some_and(|Looked { table, is }| {
                 let is_shuffled = match &table {
                     Table::Tree(file) => file.tree().is_reshuffled,
@@ -280,9 +304,10 @@ impl NearFiles {
     #[must_use]
     pub fn unknown(&self) -> Vec<usize> {
         let found = locked(&self.found);
-        let places = self.places.iter().enumerate();
-        let unknown = places.filter(|(number, at)| at.is_some() && !found.contains_key(number));
-        unknown.map(|(number, _)| number).collect()
+        let is_known = |number: usize| found.by_number.get(number).is_some();
+        let all = 0..self.places.len();
+        all.filter(|&number| self.place(number).is_some() && !is_known(number))
+            .collect()
     }
 
     /// The entries of each file, and whether it is known that they are in their order; `None` of a file of which that is not
@@ -293,12 +318,12 @@ impl NearFiles {
             if let Some(seen) = self.seen(number) {
                 return Some(seen.identity);
             }
-            let identity = files.state(&self.place(number)?.path)?;
+            let identity = files.state(self.place(number)?.path)?;
             Some(self.note(number, identity))
         };
         let of = |&number: &usize| {
             let known = |found: &Found| (found.identity, (found.entries, found.has_order));
-            let (identity, known) = locked(&self.found).get(&number).map(known)?;
+            let (identity, known) = locked(&self.found).by_number.get(number).map(known)?;
             (now(number)? == identity).then_some(known)
         };
         let all: Vec<usize> = (0..self.places.len()).collect();
@@ -327,7 +352,7 @@ impl NearFiles {
             let Some((seen, place)) = self.seen(number).zip(self.place(number)) else {
                 return false;
             };
-            files.state(&place.path) != Some(seen.identity)
+            files.state(place.path) != Some(seen.identity)
         };
         let changed = |numbers: &[usize]| -> Vec<usize> {
             numbers.iter().copied().filter(is_changed).collect()

@@ -3,7 +3,7 @@
 use crate::file::uuid;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString, PyTuple};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use treemill_engine::{Files, Is, Place, at_once};
 use treemill_source::{Identity, Source, SourceError};
@@ -104,23 +104,14 @@ struct Location<'py> {
 
 /// Where the file lies; `None` if it has several addresses, is no path, or if a name has other signs than those of ASCII: such names
 /// are checked where files are opened one by one.
-fn place(location: &Location<'_>, last: &mut Arc<str>) -> Option<Place> {
+fn place<'l>(location: &'l Location<'_>) -> Option<Place<'l>> {
     let path = location.path.to_str().ok()?;
     let table = location.tree.as_ref().map_or(Ok(""), |tree| tree.to_str());
     let table = table.ok()?;
     if !location.replicas.is_empty() || path.contains("://") {
         return None;
     }
-    if !(path.is_ascii() && table.is_ascii()) {
-        return None;
-    }
-    if **last != *table {
-        *last = Arc::from(table);
-    }
-    Some(Place {
-        path: path.to_owned(),
-        table: Arc::clone(last),
-    })
+    (path.is_ascii() && table.is_ascii()).then_some(Place { path, table })
 }
 
 /// Threads that look at files at once, at most.
@@ -141,14 +132,12 @@ pub fn are_plain(py: Python<'_>, texts: Vec<Bound<'_, PyString>>) -> Vec<bool> {
         text.is_ascii() && !has_sign
     };
     let paths = texts.iter().map(|text| text.to_str().ok());
-    let paths: Vec<Option<PathBuf>> = paths
-        .map(|text| text.filter(is_plain).map(PathBuf::from))
-        .collect();
-    let are_there = |paths: &[Option<PathBuf>]| -> Vec<bool> {
-        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
-        let paths = paths.iter();
+    let paths: Vec<Option<&str>> = paths.map(|text| text.filter(is_plain)).collect();
+    let are_there = |paths: &[Option<&str>]| -> Vec<bool> {
+        let is_there = |path: &str| Path::new(path).symlink_metadata().is_ok();
         paths
-            .map(|path| path.as_ref().is_some_and(is_there))
+            .iter()
+            .map(|path| path.is_some_and(is_there))
             .collect()
     };
     py.detach(|| {
@@ -183,10 +172,8 @@ impl NearFiles {
     /// `locations`: of the type `treemill.data.location.Location`. Those that are not opened here have no place in this.
     #[new]
     fn new(locations: Vec<Location<'_>>) -> Self {
-        let mut last = Arc::from("");
-        let places = locations.iter().map(|each| place(each, &mut last));
         Self {
-            inner: treemill_engine::NearFiles::new(places.collect()),
+            inner: treemill_engine::NearFiles::new(locations.iter().map(place)),
         }
     }
 

@@ -47,12 +47,8 @@ impl Files for Numbered {
 }
 
 fn files(count: usize) -> NearFiles {
-    let table: Arc<str> = "t".into();
-    let place = |number: usize| Place {
-        path: number.to_string(),
-        table: Arc::clone(&table),
-    };
-    NearFiles::new((0..count).map(|number| Some(place(number))).collect())
+    let paths: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+    NearFiles::new(paths.iter().map(|path| Some(Place { path, table: "t" })))
 }
 
 #[test]
@@ -179,6 +175,17 @@ fn tables_are_known_of_files_that_are_what_they_were() {
         "as it has seen them"
     );
     assert_eq!(pass.all_seen(), [0, 1, 2], "what it looks at is noted");
+}
+
+#[test]
+fn files_with_the_same_clusters_share_them() {
+    let all = files(3);
+    for number in 0..3 {
+        assert!(all.found(number, is(1), &table(10), true));
+    }
+    let [one, _, other] = [0, 1, 2].map(|number| all.known(number).unwrap().clusters);
+    assert_eq!(*one, [0]);
+    assert!(Arc::ptr_eq(&one, &other));
 }
 
 #[test]
