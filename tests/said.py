@@ -282,7 +282,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "one table": "one table",
         "only the operator": r"only the operator of this cluster",
         "or as its content, not as dict: save it in a": "or as its content, not as dict: save it in a file",
-        "or in backticks": "or in backticks",
+        "or in backticks": "put the name in backticks",
         "other files have it: missing gives it": "other files have it: missing=.* gives it",
         "output d x does not start empty": r"output\['d'\]\['x'\] does not start empty",
         "output x in another": r"output\['x'\].*in another",

@@ -163,7 +163,7 @@ def test_what_does_not_fit(dataset, truth):
         dataset.add_friend({"a": np.ones(N)})
     with raises(QueryError, said="by entry number"):
         dataset.add_friend({"a": np.ones(N)}, alias="nn", index="x")
-    with raises(QueryError, about="identifier"):
+    with raises(QueryError, about="not a name for a column"):
         dataset.define("a-b", np.ones(N))
     with raises(QueryError, said="before filters"):
         dataset.filter("x > 0").define("w", truth["w"])

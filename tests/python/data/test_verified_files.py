@@ -280,7 +280,7 @@ def test_a_place_where_nothing_can_be_written_is_said_at_once(folder, opened, ar
     (folder / "fs.json").write_text('{"dy": {"files": {"e0.root": "Events"}}}')
     ran = verify(*arguments)
     assert ran.exit_code == 1
-    assert said in ran.output
+    assert said in str(ran.exception)
     assert opened == []
 
 
@@ -288,5 +288,5 @@ def test_no_fileset(folder):
     (folder / "fs.json").write_text("[]")
     ran = verify("fs.json")
     assert ran.exit_code == 1
-    assert "a fileset is a mapping of names to files" in ran.output
+    assert "a fileset is a mapping of names to files" in str(ran.exception)
     assert not (folder / "fs.verified.json").exists()

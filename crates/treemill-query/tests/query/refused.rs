@@ -249,7 +249,10 @@ fn loops_and_lists_that_make_no_sense() {
             "combinations(Muon, 2)",
             "this is a tuple of 2, not a number",
         ),
-        ("len(combinations(Muon, 9))", "combinations are of 1 to 8"),
+        (
+            "len(combinations(Muon, 9))",
+            "takes a constant number n from 1 to 8",
+        ),
         ("sum(t.pt for t in combinations(Muon, 2))", "t[0].pt"),
         (
             "sum(t[2].pt for t in combinations(Muon, 2))",
