@@ -118,6 +118,10 @@ class World:
         self.kept = self.broken = self.opened_ahead = 0
         self.reserved = {}  # packets by worker, as the worker knows
         self.begun = {}  # packets by worker that it has begun without an order
+        self.aside_before = {}  # by worker: the number of a packet, see Reserve
+        self.aside = {}  # by worker: entries that it has put aside
+        self.handing = []  # commits of what was put aside, as (worker, merger, entries)
+        self.put_aside = 0
         self.words = {}  # by worker: what it has said of packets, and was not heard yet
         self.deepest = 0  # packets that were reserved for one worker at once
         self.at_once = 0  # small files of one order, at most
@@ -188,7 +192,14 @@ class World:
 
     def step_merger(self):
         """Lets one merger take something, or hears the next of what one has said."""
-        merger = self.mergers[self.choose([n for n, m in sorted(self.mergers.items()) if m.busy])]
+        if self.handing and self.choose([True, False]):
+            self.hand_aside()
+            return
+        busy = [n for n, m in sorted(self.mergers.items()) if m.busy]
+        if not busy:
+            self.hand_aside()
+            return
+        merger = self.mergers[self.choose(busy)]
         if merger.said and (not merger.inbox or self.choose([True, False])):
             self.hear(merger.number)
         else:
@@ -200,7 +211,15 @@ class World:
 
     @property
     def mergers_busy(self):
-        return any(merger.busy for merger in self.mergers.values())
+        return bool(self.handing) or any(merger.busy for merger in self.mergers.values())
+
+    def hand_aside(self):
+        """Lets a worker hand over what it has put aside, beside its packets."""
+        handed = self.choose(self.handing)
+        self.handing.remove(handed)
+        worker, merger, entries = handed
+        if merger in self.mergers:
+            self.mergers[merger].inbox.append((worker, entries))
 
     def tell(self, event):
         self.now += 0.01
@@ -224,6 +243,8 @@ class World:
             elif isinstance(action, Reserve):
                 ahead = self.reserved.setdefault(action.worker, [])
                 ahead.append(action.packet)
+                if action.aside:
+                    self.aside_before[action.worker] = action.packet.number
                 self.deepest = max(self.deepest, len(ahead))
             elif (
                 isinstance(action, Forget)
@@ -249,6 +270,12 @@ class World:
                 late = {item[0] for item in gone.inbox if isinstance(item, tuple)}
                 assert late <= gone.refused, "no partial is lost"
                 self.dismissed += 1
+            elif isinstance(action, Commit) and action.worker in self.aside:
+                assert action.merger in self.mergers, "what is put aside goes to a merger"
+                late = [each[1] for each in self.handing if each[0] == action.worker]
+                assert not set(late) & self.mergers.keys(), "one is on its way at a time"
+                entries = self.aside.pop(action.worker)
+                self.handing.append((action.worker, action.merger, entries))
             else:
                 order = self.orders.pop(action.worker, None)
                 if isinstance(order, Commit) and order.merger is not None:
@@ -293,6 +320,9 @@ class World:
         del self.promised[worker], self.words[worker]
         self.reserved.pop(worker, None)
         self.begun.pop(worker, None)
+        self.aside_before.pop(worker, None)
+        self.aside.pop(worker, None)
+        self.handing = [each for each in self.handing if each[0] != worker]
         self.opening = [hint for hint in self.opening if hint.worker != worker]
         self.tell(WorkerLost(worker))
 
@@ -339,6 +369,7 @@ class World:
         elif isinstance(order, Discard):
             self.discarded += 1
             self.partials[worker] = []
+            self.aside.pop(worker, None)
             self.tell(Discarded(worker))
 
     def process_files(self, worker, order, error):
@@ -376,6 +407,10 @@ class World:
             return None
         packet = self.begun[worker] = self.reserved[worker][0]
         self.unreserve(worker, packet)
+        if packet.number == self.aside_before.get(worker):
+            assert worker not in self.aside, "one partial is put aside at a time"
+            self.aside[worker], self.partials[worker] = self.partials[worker], []
+            self.put_aside += 1
         return packet.number
 
     def unreserve(self, worker, packet):

@@ -331,6 +331,8 @@ class _Follower:
         else:
             packets = []
         seconds = self._now - self._told.pop(event.worker, self._now)
+        if event.worker in self._at:  # it did not wait for this
+            seconds = event.merging
         entries = sum(self.rows[at].entries for at in packets)
         self._add("commit", event.worker, seconds=seconds, entries=entries)
         if event.merging > 0:

@@ -147,6 +147,8 @@ class WorkerState:
     opened_in: float = 0.0  # the seconds that opening its file took
     files: Sequence[int] = ()  # the numbers of small ones, all of which it processes
     last_commit: float = 0.0
+    sent: float = 0.0  # when it was told to commit last
+    aside: int | None = None  # the number of a packet before which it is to put its partial aside
     packet: Packet | None = None
     began: float = 0.0  # when it got that packet, or was told to open its file or to commit
     copied: bool = False  # another worker has that packet too
@@ -165,9 +167,16 @@ class WorkerState:
         """Whether it has an order that is no commit."""
         return self.packet is not None or self.opening or bool(self.files)
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it has no order but, perhaps, to commit."""
+        return not (self.has_work or self.tainted)
+
     def process(self, packet: Packet, now: float, copied: bool = False) -> Process:
         """Notes that the worker gets the packet, and makes the order."""
         self.packet, self.began, self.copied = packet, now, copied
+        if packet.number == self.aside:
+            self.aside = None
         return Process(self.number, packet)
 
 

@@ -413,7 +413,8 @@ class ProcessFiles:
 class Commit:
     """The worker hands over its partial, and the receiver answers Committed. The receiver is this
     merger or (None) the owner of the result. Afterwards the worker has no partial, even if the
-    merger could not be reached: then MergerLost is the answer."""
+    merger could not be reached: then MergerLost is the answer. A worker that has put a partial
+    aside hands over that one, and goes on with what it has."""
 
     worker: int
     merger: int | None = None
@@ -421,8 +422,8 @@ class Commit:
 
 @frozen
 class Discard:
-    """The worker throws away its partial and answers Discarded, because another worker was first
-    with the packet that it has just done."""
+    """The worker throws away its partial, and one that it has put aside and got no Commit for, and
+    answers Discarded, because another worker was first with the packet that it has just done."""
 
     worker: int
 
@@ -441,10 +442,12 @@ class Prefetch:
 class Reserve:
     """The worker may begin the packet once it has done the one that it has, to its end, unless it
     has to forget it before that; `begun` of PacketDone says so. A worker that does not gets it by
-    Process."""
+    Process. `aside`: if it begins the packet so, it puts its partial aside first, with all that it
+    has done, and gets a Commit for that, which it carries out beside its packets."""
 
     worker: int
     packet: Packet
+    aside: bool = False
 
 
 @frozen

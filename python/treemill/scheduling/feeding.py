@@ -18,12 +18,13 @@ __all__ = ["Feeding", "Reserves"]
 # asking: then none of them waits for an answer. One is enough if packets are long; of short ones
 # as many are reserved as last longer together than an answer takes, and what workers say of
 # several travels in one message. Only if the policy says `reserve`. A reserved packet cannot be
-# taken back from a worker that may have begun it. So none is reserved near the end, or where the
-# worker is to commit first; and work that came back is never reserved, so that it is known which
-# packet was to blame if a worker is lost. Far files have promises instead (promises.py), whose
-# bytes come ahead. When nothing of the worker's file is left, a packet of the next file is
-# reserved. If that file's size is not known, the worker opens it in the background, and has a
-# packet of it once it has.
+# taken back from a worker that may have begun it. So none is reserved near the end; and work that
+# came back is never reserved, so that it is known which packet was to blame if a worker is lost.
+# Where a worker is to commit, it puts its partial aside before one of these packets, and hands it
+# over beside them: to wait for that would cost it several round trips a second. Far files have
+# promises instead (promises.py), whose bytes come ahead. When nothing of the worker's file is left,
+# a packet of the next file is reserved. If that file's size is not known, the worker opens it in
+# the background, and has a packet of it once it has.
 
 
 class Reserves:
@@ -35,11 +36,13 @@ class Reserves:
         assignment: Assignment,
         recovery: Recovery,
         small_files: SmallFiles,
+        mergers: MergerChoice,
     ) -> None:
         self._state = state
         self._assignment = assignment
         self._recovery = recovery
         self._small_files = small_files
+        self._mergers = mergers
 
     def fill(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
         """Reserves packets for a worker that has begun one now, if it is worth it."""
@@ -58,9 +61,8 @@ class Reserves:
         rate = state.rates.of(worker.number)
         if rate is None or worker.number in state.ledger.promises:
             return
-        # One that becomes due meanwhile waits for the reserved packets, too.
-        holds = state.ledger.has_done(worker.number)
-        if holds and self._assignment.commit_is_due(worker, now):
+        may_put_aside = self._may_put_aside(worker)
+        if not may_put_aside and worker.aside is None and self._must_commit(worker, now):
             return
         ahead = sum([each.stop - each.start for each in reserved])
         mine, total = packet.stop - packet.start, state.rates.total(state.sharing)
@@ -78,15 +80,37 @@ class Reserves:
                 actions.append(OpenAhead(worker.number, file.number))
                 return
             reserve = self._assignment.reserve(worker, file)
-            actions.append(Reserve(worker.number, reserve))
+            begins = now + (mine + ahead) / rate
+            aside = may_put_aside and self._assignment.commit_is_due(worker, begins)
+            if aside:
+                worker.aside, may_put_aside = reserve.number, False
+            actions.append(Reserve(worker.number, reserve, aside))
             ahead += reserve.stop - reserve.start
+
+    def _may_put_aside(self, worker: WorkerState) -> bool:
+        """True if the worker can hand over a partial beside its packets: one at a time, and to a
+        merger, which takes it without the owner of the result."""
+        is_sending = self._state.ledger.receiver(worker.number) is not None
+        return bool(self._mergers.numbers) and worker.aside is None and not is_sending
+
+    def _must_commit(self, worker: WorkerState, now: float) -> bool:
+        holds = self._state.ledger.has_done(worker.number)
+        return holds and self._assignment.commit_is_due(worker, now)
 
     def drop(self, worker: WorkerState, actions: list[Action]) -> None:
         """Puts back what was reserved for a worker. If it has begun any of that, its partial cannot
         be used; the caller sees to it."""
+        worker.aside = None
         for packet in self._state.ledger.release_reserved(worker.number):
             span = (packet.start, packet.stop)
             self._recovery.put_back(packet.file, span, packet.attempt, None)
+            if not worker.leaving:  # else it has been told
+                actions.append(Forget(worker.number, packet))
+
+    def recall(self, worker: WorkerState, actions: list[Action]) -> None:
+        """Has a worker that leaves begin nothing more of what is reserved for it. That is put back
+        once the worker has said what it had begun before it heard of this."""
+        for packet in self._state.ledger.reserved.get(worker.number, ()):
             actions.append(Forget(worker.number, packet))
 
 
@@ -115,6 +139,7 @@ class Feeding:
             self._reserves.drop(worker, actions)
         action: Action | None = None
         has_done = self._state.ledger.has_done(worker.number)
+        is_sending = self._state.ledger.receiver(worker.number) is not None
         may_work = not worker.leaving
         if may_work and self._state.is_crowded(worker, now):
             may_work = False
@@ -125,9 +150,13 @@ class Feeding:
             if action is None:
                 action = self._promises.take(worker, now, actions)
         if action is None and has_done:
+            if is_sending:
+                return  # it commits this once what it has put aside has arrived
             action = self._commit(worker, now)
         if action is None and may_work:
             action = self._assignment.copy(worker, now)
+        if action is None and is_sending:
+            return
         if action is None:
             self._state.nodes.move(worker, None)
             self._state.idle[worker.number] = worker
@@ -148,8 +177,16 @@ class Feeding:
             if refused == 2:
                 break
 
+    def commit_aside(self, worker: WorkerState, now: float, actions: list[Action]) -> bool:
+        """Has a worker hand over what it has put aside. False if there is no merger to take it."""
+        if not self._mergers.numbers:
+            return False
+        worker.last_commit = now
+        actions.append(self._commit(worker, now))
+        return True
+
     def _commit(self, worker: WorkerState, now: float) -> Commit:
-        worker.began = now
+        worker.sent = now
         merger = self._mergers.next(worker.host) if self._mergers.numbers else None
         if merger is not None:
             self._state.ledger.send(worker.number, merger)

@@ -106,8 +106,9 @@ class MergeEvents:
         if to is not None:  # only that one knows whether the partial has arrived
             actions.append(RefuseFrom(to, event.merger))
         for number in senders:
-            if number in state.workers:  # no other answer to its Commit will come
-                self._feeding.feed(state.workers[number], now, actions)
+            worker = state.workers.get(number)
+            if worker is not None and worker.is_free:  # no other answer to its Commit will come
+                self._feeding.feed(worker, now, actions)
         self._feeding.feed_idle(now, actions)
 
     def collected(self, event: Collected, now: float, actions: list[Action]) -> None:
@@ -223,7 +224,9 @@ class Packetizer(View):
         assignment = Assignment(self._state, self._small_files)
         self._mergers = MergerChoice(policy.collect_seconds)
         self._promises = Promises(self._state, assignment, self._recovery)
-        self._reserves = Reserves(self._state, assignment, self._recovery, self._small_files)
+        self._reserves = Reserves(
+            self._state, assignment, self._recovery, self._small_files, self._mergers
+        )
         self._feeding = Feeding(
             self._state, assignment, self._promises, self._reserves, self._mergers
         )
@@ -328,6 +331,7 @@ class Packetizer(View):
         self._state.leaving.add(worker.number)
         for packet in self._promises.drop(worker):
             actions.append(Forget(worker.number, packet))
+        self._reserves.recall(worker, actions)
         self._feeding.feed_idle(now, actions)
 
     def _stays(self, event: WorkerStays, now: float, actions: list[Action]) -> None:
@@ -426,11 +430,15 @@ class Packetizer(View):
             worker.last_commit = -inf
         if rest is not None:
             self._put_rest(worker, packet, rest, goes_on=event.is_full)
+        was_void = False
         if event.begun is None:
             self._feeding.feed(worker, now, actions)
+        elif event.begun == worker.aside and not self._feeding.commit_aside(worker, now, actions):
+            self._taint(worker, actions)  # what it has put aside has nowhere to go
+            was_void = True
         else:
             worker.process(state.ledger.begin_reserved(worker.number), now)
-        if losers or rest is not None or has_more_room:
+        if losers or rest is not None or has_more_room or was_void:
             self._feeding.feed_idle(now, actions)
 
     def _put_rest(self, worker: WorkerState, packet: Packet, rest: Range, *, goes_on: bool) -> None:
@@ -500,9 +508,10 @@ class Packetizer(View):
             actions.append(Collect(event.merger))
         worker = self._state.workers.get(event.worker)
         if worker is not None:
-            worker.last_commit = now
-            self._state.handed_over_in(now - worker.began)
-            self._feeding.feed(worker, now, actions)
+            self._state.handed_over_in(now - worker.sent)
+            if worker.is_free:  # else it goes on, and what it had put aside has arrived
+                worker.last_commit = now
+                self._feeding.feed(worker, now, actions)
 
     def _discarded(self, event: Discarded, now: float, actions: list[Action]) -> None:
         worker = self._state.workers[event.worker]

@@ -86,7 +86,8 @@ class State:
     """How long opening a far file takes, lately; before any was opened, five round trips over an
     ocean."""
     handing_over: float = 0.0
-    """How long it takes a worker to hand over its partial, lately: it does nothing else then."""
+    """How long it takes a worker to hand over its partial, lately: it does nothing else then,
+    unless it has put it aside."""
     file_seconds: float | None = None
     """How long a small file has taken lately, from its opening to its last entry."""
     refused_in_a_row: int = 0

@@ -191,7 +191,11 @@ class View(Outcome):
     def needs_no_thread(self, worker: int) -> bool:
         """True if the worker has nothing to do, or only hands over what it has done: then another
         one may begin in its place."""
-        return worker in self._state.idle or self._state.ledger.receiver(worker) is not None
+        if worker in self._state.idle:
+            return True
+        there = self._state.workers.get(worker)
+        is_sending = self._state.ledger.receiver(worker) is not None
+        return is_sending and (there is None or there.is_free)
 
     def busy_with(self, worker: int) -> tuple[str, int] | None:
         """The packet that the worker has, or the file that it opens, by number."""

@@ -296,6 +296,7 @@ class Worker(Generic[P]):
         self._send_event = tell
         self._beside = BackgroundWork(workload, self._control)
         self._partial: P | None = None
+        self._aside: P | None = None
 
     def perform(self, order: Order) -> Event | None:
         """Carries out the order and gives the answering event. None if the answer was sent along
@@ -317,6 +318,7 @@ class Worker(Generic[P]):
         if isinstance(order, Commit):
             return self._hand_over()
         if isinstance(order, Discard):
+            self._throw_away_aside()
             self._throw_away()
             return Discarded(self.number)
         raise TypeError(f"not an order for a worker: {order!r}")
@@ -409,7 +411,24 @@ class Worker(Generic[P]):
     def leave(self) -> None:
         """Drops what was not committed. The pass is over."""
         self._beside.leave()
+        self._throw_away_aside()
         self._throw_away()
+
+    def put_aside(self) -> None:
+        """Puts the partial aside, complete: the worker goes on with an empty one."""
+        if self._partial is not None:
+            self._aside = self._finished(self._partial)
+
+    def take_aside(self) -> P | None:
+        """Takes out what was put aside, to be handed over; None if there is nothing. On any
+        thread."""
+        aside, self._aside = self._aside, None
+        return aside
+
+    def _throw_away_aside(self) -> None:
+        aside = self.take_aside()
+        if aside is not None:
+            self._workload.discard(aside)
 
     def _throw_away(self) -> None:
         if self._partial is not None:
@@ -440,11 +459,14 @@ class Worker(Generic[P]):
     def _hand_over(self) -> Event | None:
         if self._partial is None:
             return Committed(self.number)
+        self._commit(self._finished(self._partial))
+        return None
+
+    def _finished(self, partial: P) -> P:
         try:
-            finished = self._workload.finish(self._partial)
+            finished = self._workload.finish(partial)
         except BaseException:
             self._throw_away()
             raise
         self._partial = None
-        self._commit(finished)
-        return None
+        return finished

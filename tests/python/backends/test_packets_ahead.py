@@ -42,6 +42,21 @@ def test_packets_are_told_once_half_of_those_ahead_are_used_up():
     assert told(ahead, 2) == [True, False]
 
 
+def test_a_partial_is_put_aside_before_the_packet_that_says_so():
+    ahead, made = ReservedPackets(), packets(4)
+    for packet in made:
+        ahead.add(7, packet, packet is made[2])
+    assert [ahead.take(7)[2] for _ in made] == [False, False, True, False]
+
+
+def test_nothing_is_put_aside_before_a_packet_that_is_ordered_instead():
+    ahead, made = ReservedPackets(), packets(2)
+    ahead.add(7, made[0], aside=True)
+    ahead.add(7, made[1])
+    ahead.begin(7, made[0])
+    assert ahead.take(7) == (made[1], True, False)
+
+
 def test_what_is_not_told_at_once_waits_no_longer_than_half_of_what_is_ahead_nor_much_shorter():
     """Shorter, and each worker calls the scheduler more often than its packets need."""
     assert SIZING.ahead / 2 == worker_plugin._GATHER

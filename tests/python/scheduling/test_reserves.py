@@ -6,21 +6,29 @@ from random import Random
 import pytest
 from treemill.scheduling import (
     Commit,
+    Committed,
+    Discard,
+    Discarded,
     FileOpened,
     FileSize,
     Forget,
+    MergerJoined,
+    MergerLost,
     OpenAhead,
     OpenFile,
     PacketDone,
     Packetizer,
     Policy,
     Process,
+    Refuse,
     Reserve,
     Sizing,
     Stop,
     Tick,
     WorkerJoined,
+    WorkerLeaving,
     WorkerLost,
+    WorkerStays,
 )
 
 from tests.python.packet_history import History
@@ -52,6 +60,7 @@ def test_every_entry_once(mergers):
     worlds = lived(mergers=mergers)
     assert all(world.packetizer.coverage().missing == [] for world in worlds)
     assert sum(begun(world) for world in worlds) > HISTORIES
+    assert bool(sum(world.put_aside for world in worlds) > HISTORIES / 10) == mergers
     assert {1, 5} <= {world.deepest for world in worlds}
 
 
@@ -141,6 +150,138 @@ def test_nothing_is_ahead_where_a_commit_is_due():
     actions = made.handle(PacketDone(0, order.number, order.stop, 1.0, begun=ahead.number), 2.0)
     assert not actions, "a commit is due now, and comes after the packet that was begun"
     assert only(Commit, made.handle(PacketDone(0, ahead.number, ahead.stop, 1.0), 3.0))
+
+
+class Cluster:
+    """A packetizer with a merger, one worker with short packets, and what it is told."""
+
+    def __init__(self, commit_seconds=0.5):
+        self.made = Packetizer(
+            [FileSize(100_000)],
+            Policy(reserve=True, commit_seconds=commit_seconds, collect_seconds=None),
+            sizing=Sizing(first=100, shortest=0.1, longest=0.1, ahead=0.4),
+        )
+        self.ahead, self.now = [], 0.0
+        self.tell(MergerJoined(0))
+        (self.order,) = [each.packet for each in self.tell(WorkerJoined(0))]
+
+    def tell(self, event):
+        actions = self.made.handle(event, self.now)
+        self.made.validate()
+        self.ahead += [each for each in actions if isinstance(each, Reserve)]
+        return actions
+
+    def next(self):
+        """The worker does its packet, and begins the next one if it may."""
+        self.now += 0.1
+        done, reserved = self.order, self.ahead.pop(0) if self.ahead else None
+        begun = None if reserved is None else reserved.packet.number
+        actions = self.tell(PacketDone(0, done.number, done.stop, 0.1, begun=begun))
+        orders = [each.packet for each in actions if isinstance(each, Process)]
+        self.order = orders[0] if reserved is None else reserved.packet
+        return reserved is not None and reserved.aside, actions
+
+    def until_aside(self):
+        for _ in range(50):
+            was_aside, actions = self.next()
+            if was_aside:
+                return actions
+        raise AssertionError("nothing is put aside")
+
+    @property
+    def committed(self):
+        return sum(stop for _, stop in self.made.coverage(held=True).processed.get(0, ()))
+
+
+def test_a_worker_commits_beside_its_packets():
+    cluster = Cluster()
+    commit = only(Commit, cluster.until_aside())
+    assert commit == Commit(0, 0)
+    sent, began = sum(each.stop - each.start for each in cluster.made.sent(0)), cluster.order.start
+    assert cluster.now <= 0.8, "it is not late"
+    assert not any(isinstance(each, Commit) for each in cluster.next()[1]), "one at a time"
+    assert not cluster.made.needs_no_thread(0)
+    told = cluster.tell(Committed(0, 0))
+    assert not any(isinstance(each, Process | Commit) for each in told), "it has its packet"
+    assert cluster.committed == sent == began, "all before the packet that it has begun"
+    assert only(Commit, cluster.until_aside()), "and again"
+
+
+def test_what_was_put_aside_is_done_again_if_its_merger_is_lost_and_the_worker_goes_on():
+    cluster = Cluster()
+    cluster.until_aside()
+    sent = cluster.made.sent(0)
+    cluster.tell(MergerJoined(1))
+    cluster.next()
+    told = cluster.tell(MergerLost(0))
+    assert not any(isinstance(each, Process | Commit) for each in told)
+    assert cluster.made._state.again.entries == sum(each.stop - each.start for each in sent)
+    assert cluster.committed == 0
+
+
+def test_what_was_put_aside_of_a_lost_worker_is_asked_for():
+    cluster = Cluster()
+    cluster.until_aside()
+    before = cluster.made._state.again.entries
+    assert Refuse(0, 0) in cluster.tell(WorkerLost(0))
+    lost = cluster.made._state.again.entries - before
+    cluster.tell(Committed(0, 0))
+    assert lost, "all but what had been handed over"
+    assert cluster.committed
+
+
+def test_without_a_merger_what_was_put_aside_is_void():
+    cluster = Cluster()
+    while not any(each.aside for each in cluster.ahead):
+        cluster.next()
+    while not cluster.ahead[0].aside:
+        cluster.next()
+    cluster.tell(MergerLost(0))
+    cluster.next()
+    assert cluster.made._state.tainted == {0}
+    cluster.tell(MergerJoined(1))
+    cluster.ahead.clear()
+    told = cluster.tell(PacketDone(0, cluster.order.number, cluster.order.stop, 0.1))
+    assert only(Discard, told)
+    assert only(Process, cluster.tell(Discarded(0)))
+
+
+def test_a_worker_without_work_waits_until_what_it_has_put_aside_has_arrived():
+    cluster = Cluster()
+    cluster.until_aside()
+    cluster.tell(Stop("enough"))
+    told = cluster.tell(PacketDone(0, cluster.order.number, cluster.order.stop, 0.1))
+    assert not any(isinstance(each, Commit | Process) for each in told)
+    assert not cluster.made.only_mergers_hold
+    assert only(Commit, cluster.tell(Committed(0, 0))), "what it has done since"
+    cluster.tell(Committed(0, 0))
+    assert cluster.made.only_mergers_hold
+
+
+def test_a_worker_that_leaves_begins_nothing_more_of_what_is_ahead():
+    cluster = Cluster(commit_seconds=100.0)
+    for _ in range(3):
+        cluster.next()
+    late = cluster.ahead.pop(0).packet  # which it has begun, and not said so
+    told = cluster.tell(WorkerLeaving(0))
+    assert {each.packet for each in cluster.ahead} < {each.packet for each in told}
+    assert all(isinstance(each, Forget) for each in told)
+    cluster.tell(PacketDone(0, cluster.order.number, cluster.order.stop, 0.1, begun=late.number))
+    assert cluster.made._state.workers[0].packet == late, "nothing of this is void"
+    told = cluster.tell(PacketDone(0, late.number, late.stop, 0.1))
+    assert told == [Commit(0, 0)]
+    assert not cluster.made._state.ledger.reserved
+
+
+def test_a_worker_that_stays_after_all_gets_what_was_ahead_by_orders():
+    cluster = Cluster(commit_seconds=100.0)
+    for _ in range(3):
+        cluster.next()
+    cluster.tell(WorkerLeaving(0))
+    cluster.tell(WorkerStays(0))
+    order = cluster.order
+    told = cluster.tell(PacketDone(0, order.number, order.stop, 0.1))
+    assert only(Process, told).packet == cluster.ahead[0].packet
 
 
 def test_nothing_is_ahead_near_the_end():

@@ -117,7 +117,7 @@ def free_threads(
     return max(threads, 0)
 
 
-VERSION = 14
+VERSION = 15
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..._system.memory import said_bytes
 from ...errors import TreemillError, WorkerError, portable
@@ -97,6 +97,7 @@ def with_place(failed: PacketFailed | FileFailed, where: str) -> PacketFailed | 
 @dataclass(eq=False, slots=True)
 class _Queue:
     packets: deque[Packet] = field(default_factory=deque)
+    aside: int | None = None  # the number of the packet before which the partial is put aside
     filled: int = 0  # how many there were after the last one was added
     is_told: bool = False  # since then, that few are left
 
@@ -109,11 +110,12 @@ class ReservedPackets:
         self._lock = threading.Lock()
         self._queues: dict[int, _Queue] = {}
 
-    def add(self, worker: int, packet: Packet) -> None:
-        """The worker may begin the packet after those that it has."""
+    def add(self, worker: int, packet: Packet, aside: bool = False) -> None:
+        """The worker may begin the packet after those that it has. `aside`: see Reserve."""
         with self._lock:
             queue = self._queues.setdefault(worker, _Queue())
             queue.packets.append(packet)
+            queue.aside = packet.number if aside else queue.aside
             queue.filled, queue.is_told = len(queue.packets), False
 
     def forget(self, worker: int, packet: Packet) -> bool:
@@ -130,9 +132,10 @@ class ReservedPackets:
         """The worker was ordered to do the packet: the word that it is ahead came too late."""
         self.forget(worker, packet)
 
-    def take(self, worker: int) -> tuple[Packet, bool] | None:
-        """The next packet of the worker, if there is one, and whether it is time to tell what the
-        worker has done: others should be reserved before these are used up."""
+    def take(self, worker: int) -> tuple[Packet, bool, bool] | None:
+        """The next packet of the worker, if there is one; whether it is time to tell what the
+        worker has done, because others should be reserved before these are used up; and whether it
+        is to put its partial aside first."""
         with self._lock:
             queue = self._queues.get(worker)
             if queue is None or not queue.packets:
@@ -140,7 +143,7 @@ class ReservedPackets:
             packet = queue.packets.popleft()
             is_time = not queue.is_told and 2 * len(queue.packets) <= queue.filled
             queue.is_told = queue.is_told or is_time
-            return packet, is_time
+            return packet, is_time, packet.number == queue.aside
 
 
 Read = tuple[int, Ranges, "bytes | None"]
@@ -181,6 +184,14 @@ class ProcessServices(Protocol):
         with Unreachable, RefusedByMerger, or what merging raises. It may be cancelled."""
 
 
+class _Hand(NamedTuple):
+    """A partial on its way to another process."""
+
+    future: Future[None]
+    is_aside: bool
+    """Whether its worker goes on meanwhile."""
+
+
 class PassWorkers:
     """The workers and mergers of one pass in this process."""
 
@@ -197,8 +208,12 @@ class PassWorkers:
         self._ahead = ReservedPackets()
         self._there: dict[int, Worker[Partial]] = {}
         self._doing: dict[int, DoingThread] = {}  # by worker
-        self._handing: dict[int, Future[None]] = {}
-        """Partials on their way to other processes, by worker."""
+        self._handing: dict[tuple[int, int], _Hand] = {}
+        """Partials on their way to other processes, by worker and merger."""
+        self._handed: dict[tuple[int, int], int] = {}
+        """How many partials each merger has got of each worker."""
+        self._commits: dict[int, Act] = {}
+        """The last Commit of each worker."""
         self._ordering = threading.Lock()
         self._fetching: dict[int, Future[Read]] = {}
         """What is on its way from other mergers."""
@@ -240,7 +255,7 @@ class PassWorkers:
             if self._task is not None:
                 self._control.stop()
         elif isinstance(action, Reserve):
-            self._ahead.add(action.worker, action.packet)
+            self._ahead.add(action.worker, action.packet, action.aside)
         elif isinstance(action, Forget) and self._ahead.forget(action.worker, action.packet):
             pass  # it has not begun it
         elif isinstance(action, Hint):
@@ -249,11 +264,24 @@ class PassWorkers:
             if worker is not None:
                 worker.note(action, None if to is None else self._there.get(to))
         elif action.worker in self._inboxes:
-            with self._ordering:  # an order during a commit means that its merger is lost
-                self._inboxes[action.worker].put(message)
-                hand = self._handing.get(action.worker)
-                if hand is not None:
-                    hand.cancel()
+            self._take_order(message, action)
+
+    def _take_order(self, message: Act, order: Order) -> None:
+        worker = self._there.get(order.worker)
+        is_commit = isinstance(order, Commit)
+        aside = worker.take_aside() if is_commit and worker is not None else None
+        with self._ordering:
+            for (number, _), hand in self._handing.items():
+                # An order during a commit means that its merger is lost; if the worker goes on
+                # meanwhile, another commit means it.
+                if number == order.worker and (is_commit or not hand.is_aside):
+                    hand.future.cancel()
+            if is_commit:
+                self._commits[order.worker] = message
+            if aside is None:
+                self._inboxes[order.worker].put(message)
+        if aside is not None:
+            self._thread("commit", lambda: self._hand(message, aside, is_aside=True))
 
     def drop(self, merger: int) -> None:
         """Drops the partial of a merger."""
@@ -271,7 +299,7 @@ class PassWorkers:
         for inbox in self._inboxes.values():
             inbox.put(None)
         for hand in list(self._handing.values()):
-            hand.cancel()
+            hand.future.cancel()
         for reading in list(self._fetching.values()):
             reading.cancel()
         for merger in list(self._mergers):
@@ -425,12 +453,11 @@ class PassWorkers:
     def _work(self, number: int, task: Task) -> None:
         inbox = self._inboxes[number]
         target: list[Act] = []
-        handed: dict[int, int] = {}  # by merger
 
         def commit(partial: Partial | None) -> None:
             act = target.pop()
             assert isinstance(act.action, Commit)
-            self._hand(act, handed, partial)
+            self._hand(act, partial)
 
         workload = task.workload(number)
         workload.begin()
@@ -472,7 +499,9 @@ class PassWorkers:
             next_packet = self._ahead.take(number) if goes_on else None
             if next_packet is None:
                 break
-            packet, soon = next_packet
+            packet, soon, is_aside = next_packet
+            if is_aside:
+                worker.put_aside()
             self._send_event(replaced(event, begun=packet.number), soon)
             order = Process(number, packet)
             self._note(number, order)
@@ -539,12 +568,12 @@ class PassWorkers:
             error = WorkerError(f"a worker {said}", worker=self._where)
         self._around.send_message(Crashed(self.name, self._error(error)))
 
-    def _hand(self, act: Act, handed: dict[int, int], partial: Partial | None) -> None:
+    def _hand(self, act: Act, partial: Partial | None, is_aside: bool = False) -> None:
         order = act.action
         assert isinstance(order, Commit)
         assert order.merger is not None
         merger, worker = order.merger, order.worker
-        number = handed.get(merger, 0)
+        number = self._handed.get((worker, merger), 0)
         merging = 0.0
         try:
             if act.address == self._around.address:
@@ -557,21 +586,26 @@ class PassWorkers:
                 which = (self.name, merger, worker, number)
                 hand = self._around.hand(act.address, which, act.covers, data)
                 with self._ordering:
-                    self._handing[worker] = hand
-                    if not self._inboxes[worker].empty():
+                    self._handing[worker, merger] = _Hand(hand, is_aside)
+                    is_next = not (is_aside or self._inboxes[worker].empty())
+                    if is_next or self._commits[worker] is not act:
                         hand.cancel()  # the merger is lost, and the next order is there already
                 try:
                     hand.result()
                 finally:
-                    del self._handing[worker]
+                    with self._ordering:
+                        del self._handing[worker, merger]
         except CancelledError:
             return  # the merger is lost, and the worker has another order
         except (Unreachable, RefusedByMerger) as error:
             reason = f"{type(error).__name__}: {error}"
             self._around.send_message(Unreached(self.name, merger, reason))
             return
-        handed[merger] = number + 1
-        self._send_event(Committed(worker, merger, merging))
+        self._handed[worker, merger] = number + 1
+        # A worker that goes on says all at once when it waits for an order.
+        doing = self._doing.get(worker) if is_aside else None
+        is_busy = doing is not None and doing.order is not None
+        self._send_event(Committed(worker, merger, merging), soon=not is_busy)
 
     def _send_event(self, event: Event, soon: bool = True) -> None:
         if isinstance(event, PacketFailed | FileFailed):

@@ -114,6 +114,8 @@ class _Worker:
 
     since: float | None = None
     """When its last work had ended; None: it has had none."""
+    is_at_work: bool = False
+    """Whether it has an order that is no commit: what it commits beside that costs it no time."""
     opening: float = 0.0
     busy: float = 0.0
     committing: float = 0.0
@@ -177,10 +179,14 @@ def _follow(workers: dict[int, _Worker], record: Record) -> None:
             state = workers.setdefault(action.worker, _Worker())
             if state.since is None:
                 state.starting, state.since = now, now
+            state.is_at_work = state.is_at_work or not isinstance(action, Commit)
 
 
 def _answered(state: _Worker, now: float, event: object) -> None:
     since = state.since or 0.0
+    if isinstance(event, Committed) and state.is_at_work:
+        return
+    state.is_at_work = isinstance(event, PacketDone) and event.begun is not None
     if isinstance(event, PacketDone | FilesDone):
         # The worker measures its work; all else since its last work is what asking took.
         latency = max(now - event.seconds - since, 0.0)

@@ -65,6 +65,8 @@ class SimulatedWorker:
     computed: float = 0.0  # when its CPU will have done the packet
     partial: list[Packet] = field(default_factory=list)
     reserved: deque[Packet] = field(default_factory=deque)
+    aside_before: int | None = None  # the number of a packet before which it puts its partial aside
+    aside: list[Packet] | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -255,6 +257,7 @@ class Engine:
             self._take_up(worker, action.packet)
         elif isinstance(action, Reserve):
             worker.reserved.append(action.packet)
+            worker.aside_before = action.packet.number if action.aside else worker.aside_before
         elif isinstance(action, Forget):
             if action.packet in worker.reserved:
                 worker.reserved.remove(action.packet)
@@ -275,7 +278,10 @@ class Engine:
             )
         elif isinstance(action, Commit) and action.merger is not None:
             merger = self.mergers[action.merger]
-            packets, worker.partial = worker.partial, []
+            if worker.aside is not None:
+                packets, worker.aside = worker.aside, None
+            else:
+                packets, worker.partial = worker.partial, []
             self.at(
                 self.now + self.scenario.master.latency,
                 lambda: self._take(merger, worker.number, packets),
@@ -283,7 +289,7 @@ class Engine:
         elif isinstance(action, Commit):
             self.tell(Committed(worker.number))
         elif isinstance(action, Discard):
-            worker.partial = []
+            worker.partial, worker.aside = [], None
             self.tell(Discarded(worker.number))
 
     def _perform_far(self, worker: SimulatedWorker, connection: Connection, action: Action) -> None:
@@ -364,6 +370,8 @@ class Engine:
         seconds = self.now - worker.began
         begun = worker.reserved.popleft() if worker.reserved else None
         number = None if begun is None else begun.number
+        if begun is not None and number == worker.aside_before:
+            worker.aside, worker.partial = worker.partial, []
         done = PacketDone(worker.number, packet.number, packet.stop, seconds, self._ahead, number)
         self.tell(done)
         if begun is not None:
