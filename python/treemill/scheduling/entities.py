@@ -151,6 +151,7 @@ class WorkerState:
     aside: int | None = None  # the number of a packet before which it is to put its partial aside
     packet: Packet | None = None
     began: float = 0.0  # when it got that packet, or was told to open its file or to commit
+    waits: bool = False  # it has asked for that packet, and waits for the answer
     copied: bool = False  # another worker has that packet too
     leaving: bool = False  # it gets no more packets
     tainted: bool = False  # its partial holds, or will hold, a packet that another one did first
@@ -175,6 +176,7 @@ class WorkerState:
     def process(self, packet: Packet, now: float, copied: bool = False) -> Process:
         """Notes that the worker gets the packet, and makes the order."""
         self.packet, self.began, self.copied = packet, now, copied
+        self.waits = False
         if packet.number == self.aside:
             self.aside = None
         return Process(self.number, packet)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .assignment import Assignment
 from .entities import WorkerState
-from .events import Action, Commit, Forget, OpenAhead, Reserve
+from .events import Action, Commit, Forget, OpenAhead, Process, Reserve
 from .merger_choice import MergerChoice
 from .promises import Promises
 from .recovery import Recovery
@@ -69,8 +69,12 @@ class Reserves:
         for count in range(len(reserved), RESERVES):
             if count and ahead >= state.sizing.ahead * rate:
                 return
-            if state.left * rate < 2 * (mine + ahead) * total:
-                return  # others may have nothing to do before this worker begins it
+            # Others may have nothing to do before this worker begins it, should it get slower. But
+            # without it the worker has nothing to do for as long as an answer takes, for which it
+            # asks when half of what it has is done.
+            others = state.left + state.ledger.reserved_entries - ahead
+            if others * rate < 2 * (mine + ahead) * total and ahead >= 2 * state.answer * rate:
+                return
             file = self._assignment.file_ahead(worker)
             if file is None:
                 return
@@ -161,7 +165,8 @@ class Feeding:
             self._state.nodes.move(worker, None)
             self._state.idle[worker.number] = worker
         else:
-            self._state.idle.pop(worker.number, None)
+            was_idle = self._state.idle.pop(worker.number, None) is not None
+            worker.waits = isinstance(action, Process) and not was_idle
             actions.append(action)
 
     def feed_idle(self, now: float, actions: list[Action]) -> None:

@@ -96,6 +96,7 @@ class Ledger:
     reserved: dict[int, deque[Packet]] = field(default_factory=dict)
     """The packets that are reserved, by worker, in the order in which it begins them. Never empty
     for a worker. Not to be changed by others."""
+    reserved_entries: int = 0
     _done: dict[int, _Pile] = field(default_factory=dict)  # by worker
     _moving: dict[int, _Moving] = field(default_factory=dict)  # by worker
     _merged: dict[int, _Pile] = field(default_factory=dict)  # by merger
@@ -168,6 +169,7 @@ class Ledger:
         """Makes a packet that the worker may begin when it has done those that it has."""
         packet = self._packet(file, span, attempt)
         self.reserved.setdefault(worker, deque()).append(packet)
+        self.reserved_entries += packet.stop - packet.start
         return packet
 
     def begin_reserved(self, worker: int) -> Packet:
@@ -176,6 +178,7 @@ class Ledger:
             raise RuntimeError(f"worker {worker} has a packet already")
         reserved = self.reserved[worker]
         packet = reserved.popleft()
+        self.reserved_entries -= packet.stop - packet.start
         if not reserved:
             del self.reserved[worker]
         self._working[worker] = _Held(packet)
@@ -183,7 +186,9 @@ class Ledger:
 
     def release_reserved(self, worker: int) -> list[Packet]:
         """Takes out the packets that are reserved for the worker."""
-        return list(self.reserved.pop(worker, ()))
+        reserved = list(self.reserved.pop(worker, ()))
+        self.reserved_entries -= sum(packet.stop - packet.start for packet in reserved)
+        return reserved
 
     def copy(self, worker: int, owner: int) -> Packet:
         """Gives an idle worker the packet that `owner` is working on, too."""

@@ -396,6 +396,8 @@ class Packetizer(View):
                 actions.append(Discard(worker.number))
             return
         packet = state.ledger.working(event.worker)
+        if worker.waits and event.spent is not None:
+            state.answered_in(event.spent.latency)
         self._note_ahead(worker, packet.file, event.ahead)
         losers = state.ledger.other_holders(worker.number, event.packet)
         if losers and event.stop < packet.stop and state.ending.reason is not None:

@@ -169,7 +169,7 @@ OPENING = 3
 """The factor by which less must be left than is worth a promise before the next file is opened
 ahead: opening takes up to five round trips, and what is worth a promise is on its way in two."""
 
-RESERVES = 32
+RESERVES = 64
 """Packets that are reserved for one worker, at most."""
 
 _REST = 1.5

@@ -88,6 +88,8 @@ class State:
     handing_over: float = 0.0
     """How long it takes a worker to hand over its partial, lately: it does nothing else then,
     unless it has put it aside."""
+    answer: float = 0.0
+    """How long a worker has waited for a packet that it has asked for, lately."""
     file_seconds: float | None = None
     """How long a small file has taken lately, from its opening to its last entry."""
     refused_in_a_row: int = 0
@@ -115,6 +117,11 @@ class State:
     def opened_in(self, seconds: float) -> None:
         """Notes how long opening a far file has taken."""
         self.opening_seconds = 0.8 * self.opening_seconds + 0.2 * seconds
+
+    def answered_in(self, seconds: float) -> None:
+        """Notes how long a worker has waited for a packet."""
+        seconds = min(seconds, self.sizing.ahead)
+        self.answer = 0.9 * self.answer + 0.1 * seconds if self.answer else seconds
 
     def handed_over_in(self, seconds: float) -> None:
         """Notes how long handing over a partial has taken."""

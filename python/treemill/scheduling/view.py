@@ -78,6 +78,9 @@ def _wrong_promises(state: State) -> Iterator[str]:
             yield f"worker {number} should have nothing reserved, and not {reserved}"
     if ledger.promised_entries != entries:
         yield f"{ledger.promised_entries} entries are said to be promised, not {entries}"
+    kept = sum(each.stop - each.start for many in ledger.reserved.values() for each in many)
+    if ledger.reserved_entries != kept:
+        yield f"{ledger.reserved_entries} entries are said to be reserved, not {kept}"
     if state.ending.announced and ledger.promises:
         yield "there are promises after the early end was announced"
     opened: set[int] = set()

@@ -35,11 +35,12 @@ def test_each_packet_is_told_if_one_is_ahead():
     assert told(ahead, 1) == [True]
 
 
-def test_packets_are_told_once_half_of_those_ahead_are_used_up():
-    ahead, made = filled(6)
-    assert told(ahead, 5) == [False, False, True, False, False], "once until there are more"
+def test_packets_are_told_whenever_half_of_those_ahead_are_used_up():
+    ahead, made = filled(12)
+    assert told(ahead, 9) == [False] * 5 + [True, False, False, True]
     ahead.add(7, made[0])
-    assert told(ahead, 2) == [True, False]
+    assert told(ahead, 4) == [False, True, True, True], "those that came count from then on"
+    assert ahead.take(7) is None
 
 
 def test_a_partial_is_put_aside_before_the_packet_that_says_so():
@@ -57,9 +58,10 @@ def test_nothing_is_put_aside_before_a_packet_that_is_ordered_instead():
     assert ahead.take(7) == (made[1], True, False)
 
 
-def test_what_is_not_told_at_once_waits_no_longer_than_half_of_what_is_ahead_nor_much_shorter():
-    """Shorter, and each worker calls the scheduler more often than its packets need."""
-    assert SIZING.ahead / 2 == worker_plugin._GATHER
+def test_what_is_not_told_at_once_waits_no_longer_than_what_is_ahead_nor_much_shorter():
+    """Shorter, and each worker calls the scheduler more often than its packets need: it does when
+    half of them are left."""
+    assert SIZING.ahead == worker_plugin._GATHER
 
 
 def test_what_is_forgotten_is_not_begun():

@@ -23,6 +23,7 @@ from treemill.scheduling import (
     Refuse,
     Reserve,
     Sizing,
+    Spent,
     Stop,
     Tick,
     WorkerJoined,
@@ -287,6 +288,33 @@ def test_a_worker_that_stays_after_all_gets_what_was_ahead_by_orders():
 def test_nothing_is_ahead_near_the_end():
     _, actions = leading(entries=3500, commit_seconds=100.0)
     assert not any(isinstance(each, Reserve) for each in actions)
+
+
+def reserved_for_each(entries, workers=1, latency=0.0):
+    """How many packets of 100 entries are reserved for each worker, once it has done its first one
+    after it has waited for that so long, if so many entries are left then."""
+    made = Packetizer(
+        [FileSize(entries + 100 * workers)],
+        Policy(reserve=True, commit_seconds=100.0),
+        sizing=Sizing(first=100, shortest=0.1, longest=0.1, ahead=0.8, ask=0.0),
+    )
+    firsts = [only(Process, made.handle(WorkerJoined(n), 0.0)).packet for n in range(workers)]
+    counts = []
+    for worker, packet in enumerate(firsts):
+        spent = Spent(latency, 0.0, 0.1)
+        told = made.handle(PacketDone(worker, packet.number, packet.stop, 0.1, spent=spent), 0.1)
+        made.validate()
+        counts.append(sum(isinstance(each, Reserve) for each in told))
+    return counts
+
+
+def test_what_others_have_ahead_counts_as_something_that_they_have_to_do():
+    assert reserved_for_each(2200, workers=2) == [2, 2], "the second one finds less left"
+
+
+def test_near_the_end_as_much_is_ahead_as_an_answer_takes():
+    assert reserved_for_each(350) == [1]
+    assert reserved_for_each(350, latency=0.1) == [2]
 
 
 def test_what_is_ahead_of_a_lost_worker_is_not_ahead_of_another_one():

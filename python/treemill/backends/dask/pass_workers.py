@@ -98,8 +98,7 @@ def with_place(failed: PacketFailed | FileFailed, where: str) -> PacketFailed | 
 class _Queue:
     packets: deque[Packet] = field(default_factory=deque)
     aside: int | None = None  # the number of the packet before which the partial is put aside
-    filled: int = 0  # how many there were after the last one was added
-    is_told: bool = False  # since then, that few are left
+    filled: int = 0  # how many there were when one was added last, or it was told last
 
 
 class ReservedPackets:
@@ -116,7 +115,7 @@ class ReservedPackets:
             queue = self._queues.setdefault(worker, _Queue())
             queue.packets.append(packet)
             queue.aside = packet.number if aside else queue.aside
-            queue.filled, queue.is_told = len(queue.packets), False
+            queue.filled = len(queue.packets)
 
     def forget(self, worker: int, packet: Packet) -> bool:
         """The worker may not begin the packet any more. False if it was not there: it may have
@@ -141,8 +140,9 @@ class ReservedPackets:
             if queue is None or not queue.packets:
                 return None
             packet = queue.packets.popleft()
-            is_time = not queue.is_told and 2 * len(queue.packets) <= queue.filled
-            queue.is_told = queue.is_told or is_time
+            is_time = 2 * len(queue.packets) <= queue.filled
+            if is_time:
+                queue.filled = len(queue.packets)
             return packet, is_time, packet.number == queue.aside
 
 

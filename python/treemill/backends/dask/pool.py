@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["DaskPool", "connected"]
 
 # An order and its answer cost about 1 ms; a packet should be a hundred times longer. Where files or
-# clusters are so small that packets are shorter, several are told in one message.
-SIZING = Sizing(shortest=0.2, longest=2.0, ask=1e-3, merge=5e-3, ahead=0.4)
+# clusters are so small that packets are shorter, several are told in one message: those of half a
+# second, as long as they are not wanted by others.
+SIZING = Sizing(shortest=0.2, longest=2.0, ask=1e-3, merge=5e-3, ahead=1.0)
 
 
 class DaskPool(Pool):

@@ -54,9 +54,9 @@ _SHUTDOWN_SECONDS = 3.0
 _AGAIN = 0.2
 """Seconds after which what has failed is tried again."""
 _log = logging.getLogger(__name__)
-_GATHER = 0.2
-"""Seconds for which what need not be said at once waits for more: as long as half of the packets
-last that a worker has ahead. With less left it is said at once."""
+_GATHER = 1.0
+"""Seconds for which what need not be said at once waits for more, at most: as long as the packets
+last that a worker has ahead. Once half of them are left it is said at once."""
 
 
 class ReadAnswer(TypedDict, total=False):
