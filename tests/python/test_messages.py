@@ -233,15 +233,6 @@ def test_what_is_said_of_columns(events):
     assert events.take("nMuon*2").value.tolist() == [0, 2, 4, 6, 8]
 
 
-@pytest.mark.parametrize("entries", [(4, 1), (-1, -3)])
-def test_a_range_of_entries_ends_after_it_begins(events, entries):
-    with pytest.raises(tm.QueryError, match=r"write \(start, stop\)"):
-        tm.run(events.count(), entries=entries)
-    assert tm.run(events.count(), entries=(2, 2)) == 0
-    assert len(events.filter("nMuon > 0").arrays("nMuon", 4, 1)) == 0, "as a slice of Python's"
-    assert tm.run(events.count(), entries=(1, -1)) == 3
-
-
 def test_a_picture_has_a_form_that_can_be_drawn(events, tmp_path):
     with pytest.raises(tm.UnsupportedError, match=r"\.png \.pdf \.svg"):
         tm.plot(events.hist("x", bins=5), tmp_path / "x.txt")

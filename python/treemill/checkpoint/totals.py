@@ -107,15 +107,38 @@ class Gathered:
     """The entries of files of which anything is there."""
 
 
+_AT_ONCE = 1 << 22
+"""Bytes of totals that are kept at once: each by itself takes longer to write than to make."""
+
+
+class _Made:
+    """Totals that are new, until there are enough of them to be kept."""
+
+    def __init__(self, there: Remembered) -> None:
+        self._there = there
+        self._records: list[Record] = []
+        self._bytes = 0
+
+    def add(self, record: Record) -> None:
+        self._records.append(record)
+        self._bytes += sum(map(len, record[2].values()))
+        if self._bytes > _AT_ONCE:
+            self.keep()
+
+    def keep(self) -> None:
+        self._there.add(self._records)
+        self._records, self._bytes = [], 0
+
+
 def gathered(node: Node, wanted: Sequence[Key], there: Remembered, add: Added) -> Gathered:
     """Looks for values of all files of a node, from the whole to the parts, and keeps the totals
     that it makes on the way."""
     found = Gathered()
     may_be_there = {key: there.may_have(key) for key in wanted}
     known = [key for key, may_be in may_be_there.items() if may_be]
-    made: list[Record] = []
+    made = _Made(there)
     found.complete = _gather(node, known, there, add, found, made)
-    there.add(made)  # at once: a write for each total takes longer than to make it
+    made.keep()
     # What is new is looked for nowhere: there may be many files.
     if new := [key for key, may_be in may_be_there.items() if not may_be]:
         for place in range(node.first, node.first + node.count):
@@ -129,7 +152,7 @@ def _gather(
     there: Remembered,
     add: Added,
     to: Gathered,
-    made: list[Record],
+    made: _Made,
 ) -> dict[Key, bytes]:
     """The totals over all files of the node. Those that were not there go to `made`."""
     found, entries = there.find(node.key, wanted)
@@ -147,7 +170,7 @@ def _gather(
         totals = add([[each[key] for key in whole] for each in below])
         new = dict(zip(whole, totals, strict=True))
         places = range(node.first, node.first + node.count)
-        made.append((node.key, [to.entries[place] for place in places], new))
+        made.add((node.key, [to.entries[place] for place in places], new))
         found |= new
     if len(whole) < len(rest):
         for each in below:

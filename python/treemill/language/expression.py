@@ -156,6 +156,11 @@ class Expression:
         """All names in the expression, without attributes."""
         return names(self.tree)
 
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """All attributes in the expression."""
+        return frozenset(_named(self.tree, {"attribute": "name"}))
+
     def to_json(self) -> Tree:
         """Gives the form that the core reads."""
         return {"text": self.text, "tree": self.tree}

@@ -189,7 +189,7 @@ def axes_from_bins(
         # hist's users write a list of axes for one dimension too.
         if isinstance(bins, (list, tuple)) and len(bins) == 1 and not _is_number(bins[0]):
             bins = bins[0]
-        if isinstance(bins, (list, tuple)) and len(bins) > 1 and not any(map(_is_number, bins)):
+        if isinstance(bins, (list, tuple)) and len(bins) > 1 and all(map(_is_form, bins)):
             raise QueryError(
                 f"bins= has {len(bins)} axes, and there is one expression: give an expression for "
                 'each axis, as in hist("x", "y", bins=[(50, 0, 200), (50, 0, 200)])'
@@ -225,6 +225,11 @@ def _range(wanted: object) -> _Range:
     if not _is_pair(wanted):
         raise QueryError(f"range= is (lo, hi) for each axis; got {_shown(wanted)}")
     return float(wanted[0]), float(wanted[1])
+
+
+def _is_form(given: object) -> bool:
+    """Whether it is an axis, rather than an edge of one."""
+    return _is_axis(given) or (isinstance(given, (list, tuple)) and len(given) > 0)
 
 
 def _listed(given: object) -> object:

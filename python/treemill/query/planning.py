@@ -438,6 +438,9 @@ def plan(
             result = wanted.to_json()
         slots = planned.slots.setdefault(booking.number, {})
         together = None
+        counted = None  # the weight that entries are counted with
+        if isinstance(wanted, Flow) and wanted.weight is not None:
+            counted = json.dumps(wanted.weight.tree)
         if isinstance(wanted, Snapshot) and planned.varied(booking):
             _check_entry_numbers(booking)
             together = Joined([], wanted.target.tree)
@@ -451,8 +454,7 @@ def plan(
                 at = numbering.at(node, variation)
                 if isinstance(wanted, Flow):
                     # The entries that leave one filter arrive at the next: count them once.
-                    key = (at, json.dumps(wanted.weight.tree) if wanted.weight else None)
-                    columns.append(counts.setdefault(key, len(booked)))
+                    columns.append(counts.setdefault((at, counted), len(booked)))
                     if columns[-1] < len(booked):
                         continue
                 else:

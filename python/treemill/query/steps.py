@@ -15,7 +15,7 @@ from typing import Protocol
 
 from ..errors import QueryError, unquoted
 from ..frozen import frozen
-from ..language.expression import Constant, Expression, column, mentions, parse
+from ..language.expression import Constant, Expression, column, parse
 from ..language.function_registry import ExternalFunction
 
 __all__ = [
@@ -231,15 +231,14 @@ def check_weight(
     first filter with a name: there entries are counted before it is known, or with another weight.
     `referred`: see `Relations`."""
     first: str | None = None
+    # Only members refer to other objects.
+    heads = weight.names.union(referred(weight.words) if weight.members else ())
     for step in steps:
         if isinstance(step, Filter):
             first = first or step.name
         elif first and step is not None:
             columns = (step.name,) if isinstance(step, Define) else step.columns
-            # Only members refer to other objects.
-            has_members = weight.words > weight.names
-            others = frozenset(referred(weight.words) if has_members else ())
-            changed = next((each for each in columns if _weighs(weight, each, others)), None)
+            changed = next((each for each in columns if _weighs(weight, each, heads)), None)
             if changed is not None:
                 done, do = ("defined", "define") if isinstance(step, Define) else ("varied", "vary")
                 raise QueryError(
@@ -249,13 +248,13 @@ def check_weight(
                 )
 
 
-def _weighs(weight: Expression, column: str, others: frozenset[str]) -> bool:
-    """Whether a weight means a column, by its name or as a member. `others`: the collections that
-    its members may refer to."""
-    heads = weight.names | others
-    is_member = any(column[: sign.start()] in heads for sign in re.finditer(r"[._]", column))
-    named = column in weight.names
-    return named or (is_member and mentions(weight.words | others, column))
+def _weighs(weight: Expression, column: str, heads: frozenset[str]) -> bool:
+    """Whether a weight means a column, by its name or as a member of one of `heads`."""
+    return column in weight.names or any(
+        column[sign.end() :] in weight.members
+        and (column[: sign.start()] in heads or _weighs(weight, column[: sign.start()], heads))
+        for sign in re.finditer(r"[._]", column)
+    )
 
 
 def affects(

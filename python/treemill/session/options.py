@@ -507,15 +507,5 @@ def _range(entries: object) -> tuple[int | None, int | None]:
     with suppress(TypeError):
         if ends:
             start, stop = (None if end is None else index(end) for end in ends)  # type: ignore[arg-type]
-            if isinstance(entries, tuple) and _is_reversed(start, stop):
-                raise QueryError(
-                    f"entries={entries} holds no entry, because the range ends before it begins: "
-                    f"write (start, stop), as in {stop, start}"
-                )
             return start, stop
     raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")
-
-
-def _is_reversed(start: int | None, stop: int | None) -> bool:
-    """True if a range ends before it begins, whatever the number of entries."""
-    return start is not None and stop is not None and start > stop and (start < 0) == (stop < 0)

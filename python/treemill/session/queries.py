@@ -265,12 +265,18 @@ def by_dataset(bookings: Sequence[object]) -> list[list[Booking]]:
 
 def _rows_apart(groups: Sequence[Sequence[Booking]]) -> list[list[Booking]]:
     """The groups of bookings, each without those that give rows, which are groups of their own
-    before it: the others can be remembered."""
-    apart = []
+    after it: the others can be remembered. What may differ from pass to pass stays together, and
+    files on servers, which would be fetched twice."""
+    from .remembered import is_certain  # start-up
+
+    apart = list[list[Booking]]()
     for group in groups:
         rows = [booking for booking in group if isinstance(booking.wanted, Rows)]
         others = [booking for booking in group if not isinstance(booking.wanted, Rows)]
-        apart += [each for each in (rows, others) if each]
+        if rows and others and not group[0].node.origin.chain.trees.far and is_certain(group):
+            apart += [others, rows]
+        else:
+            apart.append([*group])
     return apart
 
 

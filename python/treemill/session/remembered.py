@@ -20,10 +20,12 @@ from ..backends.remembered_partial import Begun, Remembering, Sample
 from ..checkpoint import Pace, evaluator
 from ..checkpoint.totals import Record, Remembered, tree_of
 from ..errors import UnsupportedError
-from ..language.function_registry import Dependent
+from ..language.function_registry import Dependent, ExternalFunction
 from ..monitoring.report import FromMemory
-from ..query.dependencies import Dependencies, dependencies, difference, restricted
+from ..query.booking import steps_to
+from ..query.dependencies import dependencies, difference, restricted
 from ..query.planning import NOMINAL, relations_in
+from ..query.steps import Vary
 from .known_files import FileKeys, Salt
 from .known_files import key_of as _key
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from ..workers.query_task import Lacking
     from ..workers.workload import Span
 
-__all__ = ["ROWS", "Pieces", "looked_for", "pieces", "titles_of"]
+__all__ = ["ROWS", "Pieces", "is_certain", "looked_for", "pieces", "titles_of"]
 
 
 ROWS = "rows are not remembered"
@@ -159,7 +161,7 @@ class _Asked:
         about = f"{evaluator()}\n{schema!r}"
         for index, need in enumerate(self.needs):
             try:
-                called = _called(need)
+                called = _called(need.functions)
                 texts = [text for _, text in need.parts]
                 self.keys[index] = _key("booking", about, *texts, *(each for _, each in called))
                 self.about[index] = [("treemill", about), *called]
@@ -173,11 +175,29 @@ class _Asked:
         }
 
 
-def _called(need: Dependencies) -> list[tuple[str, str]]:
-    """What the functions depend on that a booking calls, by what they are called. Raises
-    UnsupportedError if that is not certain."""
-    called = [each for each in need.functions if isinstance(each, Dependent)]
+def _called(functions: Iterable[ExternalFunction]) -> list[tuple[str, str]]:
+    """What these functions depend on, by what they are called. Raises UnsupportedError if that is
+    not certain."""
+    called = [each for each in functions if isinstance(each, Dependent)]
     return [(f"the code of {each!r}", each.depends_on()) for each in called]
+
+
+def is_certain(bookings: Iterable[Booking]) -> bool:
+    """Whether what all functions depend on is certain that bookings call, so that two passes are
+    given the same values by them."""
+    steps = {id(place.step): place.step for each in bookings for place in steps_to(each.node)}
+    called: dict[str, ExternalFunction] = {}
+    for step in steps.values():
+        if isinstance(step, Vary):
+            exprs = [expr for varied in step.by_tag.values() for expr in varied]
+        else:
+            exprs = [] if step is None else [step.expr]
+        called |= {e.provided.identity: e.provided for e in exprs if e.provided is not None}
+    try:
+        _called(called.values())
+    except UnsupportedError:
+        return False
+    return True
 
 
 def _samples(asked: _Asked, chain: Chain) -> Iterator[Sample]:

@@ -123,3 +123,21 @@ def test_the_order_of_merging_is_that_of_the_files():
         memory.add([(each, [n], {booking: b"%03d " % n})])
     found = gathered(tree_of(keys), [booking], memory, joined)
     assert found.complete[booking] == b"".join(b"%03d " % n for n in range(300))
+
+
+def test_large_totals_do_not_wait_for_the_end():
+    class Counting(Memory):
+        calls = ()
+
+        def add(self, records):
+            self.calls += (sum(len(v) for _, _, values in records for v in values.values()),)
+            super().add(records)
+
+    size, names = 1 << 20, range(300)
+    memory, booked = Counting(), [key("booking")]
+    for name in names:
+        memory.values[key(name)], memory.entries[key(name)] = {booked[0]: bytes(size)}, [1]
+    found = gathered(tree_of([key(name) for name in names]), booked, memory, lambda rows: rows[0])
+    assert not found.missing
+    assert 0 < sum(memory.calls)
+    assert max(memory.calls) <= 5 * size

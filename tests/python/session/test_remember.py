@@ -670,6 +670,22 @@ def test_histograms_beside_rows_are_remembered(files, tmp_path):
     assert equal(run(trace=str(tmp_path / "trace.json"))[0], expected)
 
 
+def test_rows_and_histograms_have_the_same_values_of_uncertain_functions(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    events = tm.dataset(files, "Events")
+    events = events.define("y", lambda x: x + np.random.random(), columns="MET_pt")
+    rows, total = tm.run(events.take("y"), events.sum("y"))
+    assert total == pytest.approx(rows.sum())
+
+
+def test_no_file_is_written_if_what_is_booked_beside_it_is_wrong(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    events = tm.dataset(files, "Events")
+    with raises(tm.QueryError):
+        tm.run(events.snapshot(tmp_path / "skim.root", ["MET_pt"]), events.sum("nope"))
+    assert not (tmp_path / "skim.root").exists()
+
+
 def test_functions_count_by_what_they_do_now(files, tmp_path):
     tm.remember(tmp_path / "results")
     factor = [2]
