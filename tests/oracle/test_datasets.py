@@ -61,6 +61,8 @@ def test_what_aliases_make_of_constants_is_not_remembered(aliased, tmp_path, mon
             assert session.run(events.sum("unused"), progress=False) == wanted
             booked = events.sum("x"), events.sum("unused")
             assert session.run(*booked, progress=False)[1] == wanted
+            named = events.sum("no_such_branch"), events.sum("unused")
+            assert session.run(*named, progress=False)[1] == wanted
         events = tm.dataset(aliased)
         for _ in range(2):
             session.run(events.sum("z"), events.sum("x"), progress=False)

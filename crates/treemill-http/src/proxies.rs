@@ -3,6 +3,7 @@
 //! that for the name of a host, and never for an address.
 
 use reqwest::Url;
+use std::fmt;
 
 const NAMES: [&str; 8] = [
     "http_proxy",
@@ -16,8 +17,19 @@ const NAMES: [&str; 8] = [
 ];
 
 /// What the environment says of proxies, at one moment: users of notebooks name theirs after the first request has failed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct Proxies([Option<String>; NAMES.len()]);
+
+impl fmt::Debug for Proxies {
+    /// The names that are set: what they are set to may have a login.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set = NAMES
+            .iter()
+            .zip(&self.0)
+            .filter(|(_, value)| value.is_some());
+        f.debug_set().entries(set.map(|(name, _)| name)).finish()
+    }
+}
 
 impl Proxies {
     /// What it says now.

@@ -229,7 +229,7 @@ def _tree(name: str | None) -> str | None:
         raise QueryError(f"the tree of a file is a name, not {name!r:.60}")
     if name.isidentifier():
         return name
-    return "/".join(filter(None, name.strip().split("/")))
+    return "/".join(filter(None, name.strip().split("/"))) or None
 
 
 def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:

@@ -315,8 +315,10 @@ def _explain(error: Exception, chain: Chain, file: int) -> None:
 class _Variant:
     """A specification for files that have the same aliases."""
 
-    def __init__(self, specification: Specification) -> None:
+    def __init__(self, specification: Specification, by_aliases: Set[str] = frozenset()) -> None:
+        """`by_aliases`: the words of the aliases that it uses."""
         self.specification = specification
+        self.by_aliases = by_aliases
         self.core = compiled(specification)
 
 
@@ -351,8 +353,7 @@ class PerFile:
             related = relations(chain, file)
         query = self._for(tree, related)
         words = query.specification.words
-        by_aliases = words - self.words
-        if by_aliases and not by_aliases.isdisjoint(IN_THE_CHAIN | chain.constant_names):
+        if not query.by_aliases.isdisjoint(IN_THE_CHAIN | chain.constant_names):
             chain.trees.borrowing.add(file)
         if chain.constants.are_there:
             foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)
@@ -381,8 +382,8 @@ class PerFile:
         what is to be told of its references."""
         plain, aliases = self._plain.specification, tree.aliases
         defines = paths(tree.by_name, plain.words) + tree_weight(tree.weight, plain.words)
-        if aliases:
-            defines += needed(aliases, tree.by_name, plain.words)
+        of_aliases = needed(aliases, tree.by_name, plain.words) if aliases else []
+        defines += of_aliases
         if not defines and related is None:
             return self._plain
         # Most datasets have the same aliases in all files.
@@ -393,5 +394,6 @@ class PerFile:
                 specification = (
                     specification if related is None else specification.relating(related)
                 )
-                self._variants[key] = _Variant(specification)
+                by_aliases = frozenset[str]().union(*[each.expr.words for each in of_aliases])
+                self._variants[key] = _Variant(specification, by_aliases)
             return self._variants[key]
