@@ -267,7 +267,7 @@ class Beside:
         defaults: Sequence[tuple[str, Column | None, bool, str | None]],
         friends: Sequence[
             tuple[
-                Sequence[tuple[str, str, Column, bool, str | None, bool]],
+                Sequence[tuple[str, str, Column, bool, str | None]],
                 NearFiles,
                 Sequence[int],
                 Sequence[int],

@@ -212,7 +212,7 @@ class Dataset(ReadMethods, Bookable):
         friend
             A Dataset, anything that `treemill.dataset` takes, or a mapping of names to arrays in
             memory, which are as long as the dataset. Its columns are `alias.column`, and `column`
-            if no other column has that name.
+            if neither the first file nor another friend has a column of that name.
         alias
             The friend's name; None: the name of its tree. Arrays need an alias.
         index

@@ -66,7 +66,6 @@ pub struct DefaultValue {
 pub struct FriendColumn {
     field: FieldRef,
     column: String,
-    is_bare: bool,
 }
 
 /// A part of a friend's file that belongs to entries of a file, one after another.
@@ -90,8 +89,8 @@ pub(crate) struct OpenPiece {
 }
 
 impl FriendColumn {
-    /// `name`: in the query; `column`: in the friend's tables, which have it as `kind`. `counter`: the name in the query of the
-    /// column that counts a list's items. `is_bare`: whether a file's own column of this name comes first.
+    /// `name`: in the query, which means this column in all files, also in one that has another column of the name; `column`: in
+    /// the friend's tables, which have it as `kind`. `counter`: the name in the query of the column that counts a list's items.
     #[must_use]
     pub fn new(
         name: &str,
@@ -99,12 +98,10 @@ impl FriendColumn {
         kind: &DataType,
         is_nullable: bool,
         counter: Option<String>,
-        is_bare: bool,
     ) -> Self {
         Self {
             field: described(name, kind.clone(), is_nullable, counter),
             column: column.to_owned(),
-            is_bare,
         }
     }
 }
@@ -188,9 +185,6 @@ impl Beside {
         let (mut fields, mut values) = (Vec::new(), Vec::new());
         for (friend, pieces) in self.friends.iter().zip(pieces) {
             for each in friend {
-                if each.is_bare && own(table, each.field.name())? {
-                    continue;
-                }
                 fields.push(Arc::clone(&each.field));
                 values.push(Values::Friend(Arc::clone(&pieces), each.column.clone()));
             }
@@ -233,20 +227,6 @@ impl Beside {
             schema: Arc::new(Schema::new(fields)),
             values,
         })
-    }
-}
-
-/// Whether a table has a readable column of this name. `None`: it has one that is another's by this name, or unreadable.
-fn own(table: &Table, name: &str) -> Option<bool> {
-    match table {
-        Table::Tree(file) => match file.branch(name) {
-            None => Some(false),
-            Some(index) => {
-                let is_its_name = file.name(index) == name && file.readable(index).is_ok();
-                is_its_name.then_some(true)
-            }
-        },
-        Table::NTuple(file) => Some(file.field(name).is_some()),
     }
 }
 

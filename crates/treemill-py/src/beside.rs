@@ -20,16 +20,9 @@ pub struct Beside {
 /// values may be missing; and the counter, which says how many items each entry has. Without a value such files are refused.
 type Default<'py> = (String, Option<PyRef<'py, Column>>, bool, Option<String>);
 
-/// A column of a friend: its name in the query and in the friend, no values of it, whether some may be missing, its counter's name
-/// in the query, and whether a file's own column of the name comes first.
-type OfFriend<'py> = (
-    String,
-    String,
-    PyRef<'py, Column>,
-    bool,
-    Option<String>,
-    bool,
-);
+/// A column of a friend: its name in the query and in the friend, no values of it, whether some may be missing, and its counter's
+/// name in the query.
+type OfFriend<'py> = (String, String, PyRef<'py, Column>, bool, Option<String>);
 
 /// A friend: its columns, its files, and the first entries of the files that it is joined to and of its own, with the end of the
 /// last ones.
@@ -96,14 +89,7 @@ fn items(array: &ArrayRef) -> Option<ArrayRef> {
     found.or_else(|| Some(short()?.value(0)))
 }
 
-fn of_friend((name, column, empty, is_nullable, counter, is_bare): OfFriend<'_>) -> FriendColumn {
+fn of_friend((name, column, empty, is_nullable, counter): OfFriend<'_>) -> FriendColumn {
     let kind: ArrayRef = Arc::clone(&empty.array());
-    FriendColumn::new(
-        &name,
-        &column,
-        kind.data_type(),
-        is_nullable,
-        counter,
-        is_bare,
-    )
+    FriendColumn::new(&name, &column, kind.data_type(), is_nullable, counter)
 }

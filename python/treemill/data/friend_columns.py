@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 JoinedFriend: TypeAlias = (
-    "tuple[list[tuple[str, str, Column, bool, str | None, bool]], NearFiles, tuple[int, ...],"
+    "tuple[list[tuple[str, str, Column, bool, str | None]], NearFiles, tuple[int, ...],"
     " tuple[int, ...]]"
 )
 """A friend as the core takes it: see `FriendColumns.described`."""
@@ -106,6 +106,10 @@ class FriendChain(Protocol):
     @property
     def files(self) -> tuple[str, ...]:
         """The files' paths."""
+
+    @property
+    def first(self) -> int:
+        """The file that says what columns there are."""
 
     @property
     def entries(self) -> list[int]:
@@ -264,13 +268,12 @@ class FriendColumns:
 
     def described(self) -> JoinedFriend:
         """The friend as the core takes it, to read it beside other files by itself. Of each column:
-        the name here and in the friend, no values of it, whether some may be missing, its counter,
-        and whether the name is without the alias. Then the friend's files, and where the entries
-        of the chain's files and of these begin."""
+        the name here and in the friend, no values of it, whether some may be missing, and its
+        counter. Then the friend's files, and where the entries of the chain's files and of these
+        begin."""
         columns = [
-            (f.name, self._names[f.name], cast("Column", f.empty), f.nullable, f.counter, is_bare)
+            (f.name, self._names[f.name], cast("Column", f.empty), f.nullable, f.counter)
             for f in self.schema()
-            for is_bare in (f.name in self._bare,)
         ]
         alignment = self._align()
         files = self._friend.chain.trees.to_open()

@@ -6,11 +6,12 @@ records joins the tree of that file.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from ..errors import QueryError, SourceError, UnsupportedError, warn
+from ..errors import QueryError, SourceError, TreemillError, UnsupportedError, warn
 from ..frozen import replaced
 from . import source
 from .entry_ranges import starts
@@ -79,21 +80,24 @@ class Friends:
         given: tuple[Friend, ...] = (),
         arrays: tuple[ArrayColumns, ...] = (),
         starts: tuple[int, ...] | None = None,
+        own: frozenset[str] | None = None,
         *,
         is_pinned: bool = False,
     ) -> None:
-        """`starts`: the first entries of the dataset's files, if they are known already.
-        `is_pinned`: whether they are for one pass."""
+        """`starts`: the first entries of the dataset's files, `own`: its own columns, if they are
+        known already. `is_pinned`: whether they are for one pass."""
         self.given = given
         self.arrays = arrays
         self._starts = starts
+        self._own = own
         self._lock = threading.Lock()
         self._recorded: dict[int, tuple[FileTree, list[Friend]]] = {}
         self._pinned: dict[Location, FriendChain] | None = {} if is_pinned else None
         """The friends that files record, as the pass has seen them."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _received, (self.given, self.arrays, self._starts, self._pinned is not None)
+        is_pinned = self._pinned is not None
+        return _received, (self.given, self.arrays, self._starts, self._own, is_pinned)
 
     def __bool__(self) -> bool:
         return bool(self.given or self.arrays)
@@ -125,8 +129,7 @@ class Friends:
             return self._for_a_pass(())
         chain.trees.look_at_all(threads)
         sizes, title = chain.entries, repr(chain)
-        columns = [branch["name"] for branch in chain.trees[0].branches()]
-        own = starts(sizes)
+        columns, own = _names(chain.trees[chain.first]), starts(sizes)
         for each in self.arrays:
             if each.length != own[-1]:
                 name = next(iter(each.columns))
@@ -148,10 +151,15 @@ class Friends:
             _require_order(chain, chain.reshuffled, title)
         if self.arrays:
             _require_order(chain, chain.unordered, title)
-        return self._for_a_pass(tuple(settled), own)
+        return self._for_a_pass(tuple(settled), own, columns)
 
-    def _for_a_pass(self, given: tuple[Friend, ...], own: tuple[int, ...] | None = None) -> Friends:
-        made = Friends(given, self.arrays, own, is_pinned=True)
+    def _for_a_pass(
+        self,
+        given: tuple[Friend, ...],
+        starts: tuple[int, ...] | None = None,
+        own: frozenset[str] | None = None,
+    ) -> Friends:
+        made = Friends(given, self.arrays, starts, own, is_pinned=True)
         made._recorded = self._recorded  # opened once, for all passes
         return made
 
@@ -160,7 +168,7 @@ class Friends:
         given = tuple(replaced(each, chain=each.chain.current(files)) for each in self.given)
         if all(now.chain is each.chain for now, each in zip(given, self.given, strict=True)):
             return self
-        return Friends(given, self.arrays, self._starts)
+        return Friends(given, self.arrays, self._starts, self._own)
 
     def changed(self, threads: int = 1) -> SourceError | None:
         """The error for a file of a friend that is not what the pass has seen of it. `threads`: how
@@ -185,7 +193,8 @@ class Friends:
         recorded = self._of_file(chain, file, tree) if tree.core.friends else []
         if not self and not recorded:
             return None
-        own = {branch["name"] for branch in tree.branches()}
+        own = self._own_columns(chain, file, tree)
+        here = _names(tree) if recorded else own
 
         def later(
             friend: Friend,
@@ -193,7 +202,7 @@ class Friends:
             sizes: Callable[[], list[int]],
             reshuffled: str | None = None,
         ) -> Align:
-            return lambda: friend.alignment or aligned(friend, sizes(), title, own, reshuffled)
+            return lambda: friend.alignment or aligned(friend, sizes(), title, here, reshuffled)
 
         title, path = repr(chain), chain.files[file]
         several = [(each, later(each, title, lambda: chain.entries), file) for each in self.given]
@@ -201,9 +210,7 @@ class Friends:
         for each in recorded:  # of the tree, whose passes are many
             mine = replaced(each, chain=self._as_seen(each.chain))
             several.append((mine, later(mine, path, lambda: [tree.num_entries], mixed), 0))
-        names = [(each.alias, list(each.chain.branches)) for each, _, _ in several]
-        names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
-        bare = _bare(names, own)
+        bare = self._bare([each for each, _, _ in several], own)
         first = self._first(chain, file) if self.arrays else 0
         return joined(
             [
@@ -220,23 +227,42 @@ class Friends:
 
     def alike(self, chain: FriendChain) -> list[FriendColumns] | None:
         """The columns of each friend, for the core to read them by itself; None if it cannot, or if
-        more than the friends' files is not alike for all of the chain's. Names without an alias are
-        those that no other friend has."""
+        more than the friends' files is not alike for all of the chain's."""
         if self.arrays or not all(map(_is_plain, self.given)):
             return None
-        names = [(each.alias, list(each.chain.branches)) for each in self.given]
-        bare, tree = _bare(names, set()), chain.trees[0]
+        bare, tree = self.bare(chain), chain.trees[0]
         return [
             FriendColumns(each, partial(_known, each), 0, tree, bare.get(each.alias, frozenset()))
             for each in self.given
         ]
 
+    def bare(self, chain: FriendChain) -> dict[str, frozenset[str]]:
+        """The columns that may be named without their alias, by alias. It is the same in all files:
+        a name that the first file has as a column of its own is the dataset's own also where a
+        file lacks it, and any other is the friend's also where a file has such a branch."""
+        first = chain.first
+        return self._bare(self.given, self._own_columns(chain, first, chain.trees[first]))
+
+    def _bare(self, friends: Iterable[Friend], own: Set[str]) -> dict[str, frozenset[str]]:
+        names = [(each.alias, list(each.chain.branches)) for each in friends]
+        names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
+        return _bare(names, own)
+
+    def _own_columns(self, chain: FriendChain, file: int, tree: FileTree) -> frozenset[str]:
+        """The dataset's own columns, which its first file says. `tree`: of the file `file`."""
+        if self._own is not None:
+            return self._own
+        with suppress(TreemillError):  # a first file that cannot be read says nothing of others
+            tree = tree if file == chain.first else chain.trees[chain.first]
+        return _names(tree)
+
     def described(self, chain: FriendChain, friend: Friend) -> list[tuple[str, str, bool, str]]:
-        """The columns of one of these friends, whose alignment is known, with the alias and without
-        it: their names, their kinds in words, whether values may be missing, their counters."""
+        """The columns of one of these friends, whose alignment is known, with the alias and, as far
+        as that may be left out, without it: their names, their kinds in words, whether values may
+        be missing, their counters."""
         from .columns import kind_of  # heavy: numpy
 
-        names = frozenset(friend.chain.branches)
+        names = self.bare(chain).get(friend.alias, frozenset())
         columns = FriendColumns(friend, partial(_known, friend), 0, chain.trees[0], names)
         return [
             (
@@ -312,10 +338,16 @@ def _received(
     given: tuple[Friend, ...],
     arrays: tuple[ArrayColumns, ...],
     starts: tuple[int, ...] | None,
+    own: frozenset[str] | None,
     is_pinned: bool,
 ) -> Friends:
     """The friends in another process."""
-    return Friends(given, arrays, starts, is_pinned=is_pinned)
+    return Friends(given, arrays, starts, own, is_pinned=is_pinned)
+
+
+def _names(tree: FileTree) -> frozenset[str]:
+    """The columns of a file's own tree, with those that it lacks and that have defaults."""
+    return frozenset(branch["name"] for branch in tree.branches())
 
 
 def _require_order(chain: FriendChain, has_none: Remembered[bool], words: str) -> None:
@@ -347,9 +379,9 @@ def _resolved(address: str, main: str) -> str:
     return beside if source.exists(beside) else address
 
 
-def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, frozenset[str]]:
-    """The columns of each friend that may be named without its alias, because neither the tree nor
-    another friend has a column of that name. `friends`: aliases and columns."""
+def _bare(friends: list[tuple[str, list[str]]], own: Set[str]) -> dict[str, frozenset[str]]:
+    """The columns of each friend that may be named without its alias, because neither the dataset
+    nor another friend has a column of that name. `friends`: aliases and columns."""
     owners: dict[str, list[str]] = {}
     for alias, names in friends:
         for name in names:

@@ -368,10 +368,12 @@ class FileKeys:
         """The values of columns from memory that belong to a file."""
         chain, parts = self._chain, list[str | bytes]()
         first, entries = chain.first_entry(number), chain.sizes[number][0]
+        bare = chain.friends.bare(chain)
         for place, name in meant:
             given = chain.friends.arrays[place]
             column, counter = given.columns[name], given.counters.get(name)
-            parts += [f"{given.alias!r} {name} {column.null_count > 0} {counter!r}"]
+            is_bare = given.alias is None or name in bare.get(given.alias, ())
+            parts += [f"{given.alias!r} {name} {is_bare} {column.null_count > 0} {counter!r}"]
             parts += [column.slice(first, entries).dumps()]
         return key_of("arrays", *parts)
 
@@ -501,7 +503,8 @@ class _FriendKeys:
 
     @cached_property
     def _columns(self) -> tuple[list[str], str]:
-        """The names of the friend's columns without its alias, and what they are like."""
+        """The names of the friend's columns, those without its alias as far as they mean it in this
+        dataset, and what they are like."""
         fields = self._chain.friends.described(self._chain, self._friend)
         names = sorted({name for name, *_ in fields})
         return names, json.dumps(sorted(map(repr, fields)))

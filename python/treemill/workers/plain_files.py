@@ -65,7 +65,7 @@ class PlainFiles:
             and words.isdisjoint(NUMBERING)
             and TREE_WEIGHT not in words
             and not any("/" in word for word in words)
-            # A column that a file lacks is none of its own then, and a friend's name may mean it.
+            # Few datasets have both, and Python joins them.
             and not (chain.friends and chain.trees.missing.defaults)
         )
 

@@ -43,8 +43,8 @@ fn defaults(defaults: Vec<DefaultColumn>) -> Beside {
     }
 }
 
-fn of_friend(name: &str, kind: DataType, is_bare: bool) -> FriendColumn {
-    FriendColumn::new(name, "x", &kind, false, None, is_bare)
+fn of_friend(name: &str, kind: DataType) -> FriendColumn {
+    FriendColumn::new(name, "x", &kind, false, None)
 }
 
 fn piece(table: &Table, first: u64, entries: Range<u64>) -> OpenPiece {
@@ -184,7 +184,7 @@ fn a_name_means_a_friends_column_before_a_constant_and_that_before_a_default() {
             default("a", number(3.0), None),
             default("b", number(3.0), None),
         ],
-        friends: vec![vec![of_friend("a", kind, false)]],
+        friends: vec![vec![of_friend("a", kind)]],
         joined: Vec::new(),
     };
     let constants = ["a", "b"].map(|name| (name.to_owned(), Constant::Real(2.0)));
@@ -197,19 +197,18 @@ fn a_name_means_a_friends_column_before_a_constant_and_that_before_a_default() {
 }
 
 #[test]
-fn a_bare_name_means_the_tables_own_column_first() {
+fn a_name_of_a_friend_means_it_whatever_a_table_has() {
+    let named = ["x", "z", "f.x"].map(|name| of_friend(name, DataType::Float64));
     let beside = Beside {
         defaults: Vec::new(),
-        friends: vec![vec![
-            of_friend("x", DataType::Float64, true),
-            of_friend("z", DataType::Float64, true),
-            of_friend("f.x", DataType::Float64, false),
-        ]],
+        friends: vec![named.into()],
         joined: Vec::new(),
     };
-    let pieces: Arc<[OpenPiece]> = [piece(&table(0, 1), 0, 0..4)].into();
-    let columns = beside.columns(&table(0, 1), &[], vec![pieces]).unwrap();
-    assert_eq!(names(&columns), ["z", "f.x"]);
+    let pieces: Arc<[OpenPiece]> = [piece(&table(10, 1), 0, 0..4)].into();
+    let columns = beside.columns(&table(0, 1), &[], vec![pieces]);
+    let columns = Arc::new(columns.unwrap());
+    assert_eq!(names(&columns), ["x", "z", "f.x"]);
+    assert_eq!(read(&columns, "x", 0..2), [10.0, 11.0]);
 }
 
 #[test]
@@ -224,7 +223,7 @@ fn entries_of_a_friend_are_joined_where_its_files_meet() {
     let all: Vec<f64> = numbers.into_iter().flatten().collect();
     let beside = Beside {
         defaults: Vec::new(),
-        friends: vec![vec![of_friend("f", DataType::Float64, false)]],
+        friends: vec![vec![of_friend("f", DataType::Float64)]],
         joined: Vec::new(),
     };
     let columns = beside.columns(&table(0, 4), &[], vec![pieces.into()]);
@@ -242,7 +241,7 @@ fn files_of_a_friend_have_the_column_as_its_first_file_has_it() {
     let own = table(0, 1);
     let specification = query(&[above("x", -1.0)], sum("f"));
     let fits = |kind: DataType, column: &str| {
-        let friend = FriendColumn::new("f", column, &kind, false, None, false);
+        let friend = FriendColumn::new("f", column, &kind, false, None);
         let beside = Beside {
             defaults: Vec::new(),
             friends: vec![vec![friend]],
