@@ -10,6 +10,8 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.raising import raises
+
 
 @pytest.fixture(scope="module")
 def folder(root_program, tmp_path_factory):
@@ -92,6 +94,15 @@ def test_friends_that_a_file_records(folder, said, session):
     inner = tm.dataset(str(folder / "inner" / "recorded.root"))
     values = [x for x in inner.arrays("far.far_x")["far.far_x"].to_list() if x is not None]
     assert values == said["inner"]  # ROOT draws the entries with a match only
+
+
+def test_a_recorded_friend_has_no_names_of_the_first_files_columns(folder, tmp_path, session):
+    first = tmp_path / "first.root"
+    with uproot.recreate(first) as file:
+        file["main"] = {"aside_x": np.ones(3)}
+    events = tm.dataset([str(first), str(folder / "recorded.root")], "main")
+    with raises(tm.QueryError, about=["recorded.root", "aside_x"]):
+        session.run(events.sum("aside_x"))
 
 
 def test_files_that_record_friends_are_not_remembered(folder, tmp_path, session):

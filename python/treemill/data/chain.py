@@ -164,6 +164,14 @@ class Chain:
             else:
                 return
 
+    def decider(self, file: int) -> FileTree:
+        """The tree that says, when this file is read, which names mean the dataset's own columns:
+        the first file's, so that a name means the same in all files; this file's, if that one
+        cannot be read."""
+        with suppress(TreemillError):
+            return self.trees[self.first]
+        return self.trees[file]
+
     @property
     def branches(self) -> Branches:
         """The branches of the first file's tree and its foreign columns. Other files may have other

@@ -141,6 +141,10 @@ class FileTree:
         """The core's descriptions by all names that mean the branch, and by path."""
         return self._opened.by_name
 
+    def has(self, name: str) -> bool:
+        """True if it means a branch of this file, or one that it lacks and that has a default."""
+        return name in self.by_name or (bool(self.missing.defaults) and name in self.lacking())
+
     def how(self, branch: BranchDescription) -> Reader:
         """Returns what reads a branch of this file."""
         is_cores = branch["kind"] == "group" or branch["supported"]

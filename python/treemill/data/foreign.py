@@ -264,11 +264,11 @@ def _counted_from(first: int) -> Callable[[int, int], NDArray[np.int64]]:
 def with_entry_numbers(
     foreign: Foreign | None,
     words: Container[str],
-    columns: Container[str],
+    is_column: Callable[[str], bool],
     first: Callable[[], int],
 ) -> Foreign | None:
-    """`foreign` with the entry numbers that a query with these words needs. A name that the file
-    has as a column means that column. `first` gives the number of the file's first entry; it may
+    """`foreign` with the entry numbers that a query with these words needs. A name of a column of
+    the dataset means that column. `first` gives the number of the file's first entry; it may
     open the files before it."""
     begins: dict[str, Callable[[], int]] = {
         ENTRY: first,
@@ -276,7 +276,7 @@ def with_entry_numbers(
         _COUNTED: first,
     }
     begins |= {always: begins[name] for always, name in _ALWAYS.items()}
-    wanted = [name for name in begins if name in words and (name in _ALWAYS or name not in columns)]
+    wanted = [n for n in begins if n in words and (n in _ALWAYS or not is_column(n))]
     wanted += [_COUNTED] if any(name in words for name in _DRAWN) else []
     if not wanted:
         return foreign

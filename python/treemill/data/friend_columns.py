@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .chain_trees import ChainTrees, Remembered
     from .column_source import ColumnSource, FileState
     from .entry_list import Selection
+    from .file_tree import FileTree
     from .kinds import Kind
     from .location import Location
 
@@ -108,10 +109,6 @@ class FriendChain(Protocol):
         """The files' paths."""
 
     @property
-    def first(self) -> int:
-        """The file that says what columns there are."""
-
-    @property
     def entries(self) -> list[int]:
         """The entries of each file."""
 
@@ -122,6 +119,9 @@ class FriendChain(Protocol):
     @property
     def index(self) -> tuple[str, str] | None:
         """The columns of the index that the first file has."""
+
+    def decider(self, file: int) -> FileTree:
+        """The tree that says which names mean the chain's own columns: see Chain.decider."""
 
     def table(self, file: int) -> ColumnSource:
         """Returns all columns of a file."""

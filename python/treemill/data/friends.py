@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence, Set
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from ..errors import QueryError, SourceError, TreemillError, UnsupportedError, warn
+from ..errors import QueryError, SourceError, UnsupportedError, warn
 from ..frozen import replaced
 from . import source
 from .entry_ranges import starts
@@ -129,7 +128,7 @@ class Friends:
             return self._for_a_pass(())
         chain.trees.look_at_all(threads)
         sizes, title = chain.entries, repr(chain)
-        columns, own = _names(chain.trees[chain.first]), starts(sizes)
+        columns, own = self._own_columns(chain), starts(sizes)
         for each in self.arrays:
             if each.length != own[-1]:
                 name = next(iter(each.columns))
@@ -193,7 +192,7 @@ class Friends:
         recorded = self._of_file(chain, file, tree) if tree.core.friends else []
         if not self and not recorded:
             return None
-        own = self._own_columns(chain, file, tree)
+        own = self._own_columns(chain, file)
         here = _names(tree) if recorded else own
 
         def later(
@@ -240,21 +239,16 @@ class Friends:
         """The columns that may be named without their alias, by alias. It is the same in all files:
         a name that the first file has as a column of its own is the dataset's own also where a
         file lacks it, and any other is the friend's also where a file has such a branch."""
-        first = chain.first
-        return self._bare(self.given, self._own_columns(chain, first, chain.trees[first]))
+        return self._bare(self.given, self._own_columns(chain))
 
     def _bare(self, friends: Iterable[Friend], own: Set[str]) -> dict[str, frozenset[str]]:
         names = [(each.alias, list(each.chain.branches)) for each in friends]
         names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
         return _bare(names, own)
 
-    def _own_columns(self, chain: FriendChain, file: int, tree: FileTree) -> frozenset[str]:
-        """The dataset's own columns, which its first file says. `tree`: of the file `file`."""
-        if self._own is not None:
-            return self._own
-        with suppress(TreemillError):  # a first file that cannot be read says nothing of others
-            tree = tree if file == chain.first else chain.trees[chain.first]
-        return _names(tree)
+    def _own_columns(self, chain: FriendChain, file: int = 0) -> frozenset[str]:
+        """The dataset's own columns, when this file is read."""
+        return _names(chain.decider(file)) if self._own is None else self._own
 
     def described(self, chain: FriendChain, friend: Friend) -> list[tuple[str, str, bool, str]]:
         """The columns of one of these friends, whose alignment is known, with the alias and, as far

@@ -23,7 +23,7 @@ from ..backends.merged_partial import Seen
 from ..backends.remembered_partial import HERE
 from ..data import source
 from ..data.entry_ranges import parts_between
-from ..data.foreign import IN_THE_CHAIN
+from ..data.foreign import ENTRY, IN_THE_CHAIN, LOCAL_ENTRY
 from ..errors import SourceError, TreemillError, UnsupportedError, without_credentials
 from ..workers.file_query import is_meant
 
@@ -59,6 +59,8 @@ class Salt(NamedTuple):
     """The friends, by their places."""
     arrays: tuple[tuple[int, str], ...]
     """The columns from memory, by the place of what they were given with, and their names."""
+    numbering: tuple[str, ...] = ()
+    """The columns of the dataset that have names of entries' numbers."""
 
     @property
     def is_plain(self) -> bool:
@@ -294,7 +296,14 @@ class FileKeys:
                 for name in arrays.columns
                 if _may_mean(words, name, arrays.alias)
             ),
+            tuple(name for name in (ENTRY, LOCAL_ENTRY) if name in words and self._is_own(name)),
         )
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name of entries' numbers means a column of the dataset: in all files."""
+        with suppress(TreemillError):  # reading a file raises what is wrong with it
+            return self._chain.decider(0).has(name)
+        return False
 
     def leaves(self, salt: Salt) -> Mapping[int, bytes | None]:
         """The keys of files, or of parts of files, by their places, for bookings of this salt."""
@@ -324,7 +333,8 @@ class FileKeys:
             return key
         constants = self._chain.constants.among(number, salt.constants)
         parts: list[str | bytes] = [json.dumps(constants, sort_keys=True), before[number]]
-        has_more = bool(constants or before[number])
+        parts += salt.numbering
+        has_more = bool(constants or before[number] or salt.numbering)
         friends, arrays = salt.friends, salt.arrays
         if self._is_more:
             about = self._own.about(number)

@@ -359,7 +359,10 @@ class PerFile:
             foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)
         if not words.isdisjoint(NUMBERING):
             foreign = with_entry_numbers(
-                foreign, words, tree.by_name, partial(chain.first_number, file)
+                foreign,
+                words,
+                lambda name: chain.decider(file).has(name),
+                partial(chain.first_number, file),
             )
         if not tree.missing.defaults:
             try:

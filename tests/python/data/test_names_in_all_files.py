@@ -1,5 +1,5 @@
-"""What a name without an alias means where files, friends and arrays in memory have columns of that
-name: it is decided once for the dataset, by its first file."""
+"""What a name means where only some files have a column of that name, and friends, arrays in memory
+or the numbers of entries have it too: it is decided once for the dataset, by its first file."""
 
 from contextlib import ExitStack
 from functools import partial
@@ -157,3 +157,47 @@ def test_what_is_remembered_of_a_file_goes_by_the_first_one(files, tmp_path, mod
                 assert total(files[1], both) == 300
                 assert total(files[0], both) == 8
                 assert total(both, files[0]) == 8
+
+
+NUMBERINGS = pytest.mark.parametrize(
+    ("name", "total"), [("entry_number", 6), ("local_entry_number", 2)]
+)
+
+
+@pytest.fixture
+def numbered(tmp_path):
+    """A function that gives a file with a column of this name, 70 and 71, and one without it."""
+
+    def of(name):
+        has = write(tmp_path / "has.root", **{name: np.array([70, 71])}, x=np.ones(2))
+        return has, write(tmp_path / "lacks.root", x=np.ones(2))
+
+    return of
+
+
+@NUMBERINGS
+def test_names_of_entry_numbers(numbered, sessions, name, total):
+    has, lacks = numbered(name)
+    events = tm.dataset([has, lacks])
+    for session in sessions:
+        with raises(tm.QueryError, about=[lacks, name]):
+            booked(session, events, name)
+        assert booked(session, tm.dataset([lacks, has]), name) == total
+        for order in ([has, lacks], [lacks, has]):
+            assert booked(session, tm.dataset(order, missing={name: -1}), name) == 139
+    with raises(tm.QueryError, about=[lacks, name]):
+        events.arrays([name])
+    assert ak.sum(tm.dataset([lacks, has]).arrays([name])[name]) == total
+
+
+@NUMBERINGS
+def test_names_of_entry_numbers_that_are_remembered(numbered, tmp_path, name, total, monkeypatch):
+    from treemill.session import results_folder
+
+    monkeypatch.setattr(results_folder, "_given", [])
+    tm.remember(tmp_path / "results")
+    has, lacks = numbered(name)
+    settled(has, lacks)
+    for _ in range(2):
+        assert tm.dataset(has).sum(name).value == 141
+        assert tm.dataset([lacks, has]).sum(name).value == total
