@@ -11,19 +11,21 @@ import builtins
 import dis
 import functools
 import hashlib
+import itertools
 import os
 import sys
 import sysconfig
 import types
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from ..errors import UnsupportedError
 
-__all__ = ["by_attribute", "digest", "evaluator", "versions"]
+__all__ = ["by_attribute", "digest", "digest_and_exact", "evaluator", "number_of", "versions"]
 
 # Which code a name stands for: digests of the user's own modules with those that they import, and
 # the versions of installed packages. A module counts as the user's own if it lies outside of
@@ -56,10 +58,10 @@ def _reached(name: str) -> set[str]:
             continue
         modules.add(each)
         for value in list(vars(module).values()):
-            owner = value.__name__ if isinstance(value, types.ModuleType) else None
-            owner = owner or getattr(value, "__module__", None)
-            if isinstance(owner, str):
-                waiting.append(owner)
+            asked = "__name__" if issubclass(type(value), types.ModuleType) else "__module__"
+            with suppress(Exception):  # objects of the user's may raise anything
+                owner = getattr(value, asked, None)
+                waiting += [owner] if isinstance(owner, str) else []
     return modules
 
 
@@ -95,7 +97,6 @@ def _content_of(path: Path | None) -> bytes:
         return b""
 
 
-_Partial: TypeAlias = partial[object]
 _Class: TypeAlias = type
 
 
@@ -109,7 +110,9 @@ class _Wrapped(Protocol):
 _SIZE = 16
 _GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME"}
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, bytearray, type(...))
-_WITH_UFUNCS = ("numpy", "scipy.special")
+_WITH_UFUNCS = ("numpy", "scipy")
+_CACHED: type = type(cache(len))
+_OF_EVERY_CACHE = {*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "cache_parameters"}
 _OF_EVERY_CLASS = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__"),
     *("_abc_impl", "__abstractmethods__", "__firstlineno__", "__static_attributes__"),
@@ -124,38 +127,64 @@ def digest(value: object, *, certain: bool = False, exact: bool = False) -> str:
     A function's is that of its code with all that another process would load for it, which tells
     whether a run may go on from what an earlier one has done. `exact`: what is not pickled counts,
     too, and the order of dictionaries, so that one of two equal ones may do the work of both in one
-    process. `certain`: of what its value depends on, so that equal ones have equal values for equal
-    arguments. A function of which that is not certain has none, and the error says why."""
+    process: a lock or the like that is not pickled is equal to itself only. `certain`: of what its
+    value depends on, so that equal ones have equal values for equal arguments. A function of which
+    that is not certain has none, and the error says why."""
     return (_Certain() if certain else _Exact() if exact else _Digest()).of(value).hex()
+
+
+def digest_and_exact(value: object) -> tuple[str, str]:
+    """Both digests of a value. What is large in them is read once."""
+    walk = _Digest()
+    return walk.of(value).hex(), _Exact(walk).of(value).hex()
 
 
 def by_attribute(value: object) -> Mapping[str, str]:
     """The digests of an object's class, under "code", and of its attributes by their names."""
     walk = _Digest()
-    slots = [name for each in type(value).__mro__ for name in _slots(each) if hasattr(value, name)]
-    own = {name: getattr(value, name) for name in slots} | getattr(value, "__dict__", {})
     digests = {"code": walk.of(type(value)).hex()}
-    return digests | {name: walk.of(each).hex() for name, each in sorted(own.items())}
+    return digests | {name: walk.of(each).hex() for name, each in sorted(_held(value).items())}
 
 
-def _slots(kind: type) -> tuple[str, ...]:
-    slots = vars(kind).get("__slots__", ())
-    names = (slots,) if isinstance(slots, str) else tuple(slots)
-    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+def _held(value: object) -> dict[str, object]:
+    """The attributes of an object, those in slots too. It is not asked: its class may answer with
+    anything."""
+    held: dict[str, object] = {}
+    for kind in type(value).__mro__:
+        for name, slot in vars(kind).items() if "__slots__" in vars(kind) else ():
+            if isinstance(slot, types.MemberDescriptorType):
+                with suppress(AttributeError):  # it is empty
+                    held[f"{kind.__name__}.{name}" if name in held else name] = slot.__get__(value)
+    with suppress(AttributeError):  # it has slots only
+        held |= object.__getattribute__(value, "__dict__")
+    return held
+
+
+_numbers = itertools.count()
+_numbered: dict[int, tuple[object, int]] = {}
+
+
+def number_of(value: object) -> int:
+    """A number that no other object has had in this process. The object keeps it."""
+    key, kept = id(value), value
+    with suppress(TypeError):  # of others all stay alive: their ids are their own
+        kept = weakref.ref(value, lambda _: _numbered.pop(key, None))
+    return _numbered.setdefault(key, (kept, next(_numbers)))[1]
 
 
 class _Digest:
     """Walks through one value."""
 
-    def __init__(self) -> None:
-        self._known: dict[
-            int, tuple[object, bytes]
-        ] = {}  # the object stays alive: its id is its own
-        self._source = cache(source_digest)
+    def __init__(self, before: _Digest | None = None) -> None:
+        """`before`: a walk, of another kind, that knows sources and arrays."""
+        # The objects stay alive: their ids are their own.
+        self._known: dict[int, tuple[object, bytes]] = {}
+        self._arrays: dict[int, tuple[object, bytes]] = before._arrays if before else {}
+        self._source: Callable[[str], bytes] = before._source if before else cache(source_digest)
         self._open: dict[int, int] = {}  # values that are being walked through: their depth
 
     def of(self, value: object) -> bytes:
-        if isinstance(value, _SCALARS) and type(value) in _SCALARS:
+        if type(value) in _SCALARS:
             return _hash(type(value).__name__, [repr(value).encode()])
         known = self._known.get(id(value))
         if known is not None:
@@ -166,8 +195,13 @@ class _Digest:
         self._open[id(value)] = len(self._open)
         try:
             walked = self._walk(value)
+        except UnsupportedError:
+            raise
         except RecursionError:
             raise UnsupportedError(_no_digest(value, "it is nested too deeply")) from None
+        except Exception as error:  # classes of the user's may raise anything where they are asked
+            said = str(error) or type(error).__name__
+            raise UnsupportedError(_no_digest(value, said)) from None
         finally:
             del self._open[id(value)]
         self._known[id(value)] = value, walked
@@ -175,12 +209,16 @@ class _Digest:
 
     def _walk(self, value: object) -> bytes:
         for kind, walk in _WALKS:
-            if isinstance(value, kind):
+            if issubclass(type(value), kind):  # isinstance asks the value, which may be a proxy
                 walked: bytes = getattr(self, walk)(value)
                 return walked
-        if type(value).__module__ == "numpy":
+        module = type(value).__module__
+        package = module.partition(".")[0]
+        if package in _WITH_UFUNCS and (place := _ufunc_place(value)):
+            return self._of_module(*place)
+        if module == "numpy":
             return self._numpy(value)
-        return self._reduced(value)
+        return self._compiled(value) if package == "numba" else self._reduced(value)
 
     def all(self, what: str, values: Iterable[object]) -> bytes:
         return _hash(what, map(self.of, values))
@@ -197,6 +235,8 @@ class _Digest:
         return _hash("dict", pairs)
 
     def set(self, value: Iterable[object]) -> bytes:
+        if type(value) not in (set, frozenset):
+            return self._reduced(value)
         return _hash("set", sorted(map(self.of, value)))
 
     def code(self, value: types.CodeType) -> bytes:
@@ -243,19 +283,30 @@ class _Digest:
         return _hash("module", [value.__name__.encode(), self._source(value.__name__)])
 
     def wrapped(self, value: _Wrapped) -> bytes:
-        return self.all(type(value).__name__, (value.__func__,))
+        return self.all(type(value).__name__, (value.__func__, *self._of_subclass(value)))
 
     def bound(self, value: types.MethodType) -> bytes:
         return self.all("method", (value.__self__, value.__func__))
 
     def property(self, value: property) -> bytes:
-        return self.all("property", (value.fget, value.fset, value.fdel))
-
-    def partial(self, value: _Partial) -> bytes:
-        return self.all("partial", (value.func, value.args, value.keywords))
+        parts = value.fget, value.fset, value.fdel
+        return self.all("property", (*parts, *self._of_subclass(value)))
 
     def cached(self, value: cached_property[object]) -> bytes:
-        return self.all("cached", (value.func,))
+        return self.all("cached", (value.func, *self._of_subclass(value)))
+
+    def _of_subclass(self, value: object) -> Iterator[object]:
+        """What an object of a subclass of one of Python's classes has beside what that has."""
+        if type(value) not in (property, staticmethod, classmethod, cached_property):
+            known = vars(cached_property(len))
+            yield type(value)
+            yield sorted((name, each) for name, each in _held(value).items() if name not in known)
+
+    def memoized(self, value: Callable[..., object]) -> bytes:
+        """What functools.cache makes, which is pickled as a name."""
+        beside = {k: v for k, v in vars(value).items() if k not in _OF_EVERY_CACHE}
+        about = vars(value)["cache_parameters"]()
+        return self.all("wrapped", (vars(value)["__wrapped__"], about, beside))
 
     def builtin(self, value: types.BuiltinFunctionType) -> bytes:
         owner = getattr(value, "__self__", None)
@@ -271,8 +322,11 @@ class _Digest:
         import numpy as np
 
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            about = f"{value.dtype.descr} {value.shape}".encode()
-            return _hash("array", [about, np.ascontiguousarray(value).tobytes()])
+            if id(value) not in self._arrays:
+                about = f"{value.dtype.descr} {value.shape}".encode()
+                read = _hash("array", [about, np.ascontiguousarray(value).tobytes()])
+                self._arrays[id(value)] = value, read
+            return self._arrays[id(value)][1]
         if isinstance(value, np.ndarray):
             return self.all("objects", (value.shape, value.tolist()))
         if isinstance(value, np.generic):
@@ -280,28 +334,30 @@ class _Digest:
         if isinstance(value, np.dtype):
             return _hash("dtype", [repr(value).encode()])
         if isinstance(value, np.ufunc):
-            name = str(value.__name__)
-            for module in _WITH_UFUNCS:
-                if getattr(sys.modules.get(module), name, None) is value:
-                    return self._of_module(module, name)
             raise UnsupportedError(_no_digest(value, "it may be made of any function"))
+        if isinstance(value, np.vectorize):  # it keeps what it has called the function by
+            held = {name: each for name, each in vars(value).items() if name != "_ufunc"}
+            return self.all("vectorized", (type(value), held))
         return self._reduced(value)
+
+    def _compiled(self, value: object) -> bytes:
+        """The digest of a function that numba has compiled."""
+        plain = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
+        if not isinstance(plain, types.FunctionType):
+            return self._reduced(value)
+        about = [getattr(value, name, None) for name in ("targetoptions", "_sig")]
+        if not getattr(value, "_can_compile", True):  # for the types that it was given only
+            about.append(getattr(value, "nopython_signatures", None))
+        return self.all("compiled", (type(value), plain, repr(about)))
 
     def _reduced(self, value: object) -> bytes:
         """The digest of what the value would be pickled as."""
-        plain = getattr(value, "py_func", None)  # of a function that numba has compiled
-        if isinstance(plain, types.FunctionType):
-            return self.all("compiled", (plain, repr(getattr(value, "targetoptions", None))))
-        wrapped = getattr(value, "__wrapped__", None)  # of functools.cache
-        if isinstance(wrapped, types.FunctionType):
-            return self.all("wrapped", (type(value), wrapped))
-        try:
-            state = value.__reduce_ex__(4)
-        except Exception as error:
-            raise UnsupportedError(_no_digest(value, str(error))) from None
+        state = value.__reduce_ex__(4)
         if isinstance(state, str):
             return self._by_global_name(value, state)
         make, arguments, *rest = state
+        if isinstance(value, (set, frozenset)):  # of a subclass: their order is not theirs
+            arguments = [frozenset(x) if isinstance(x, list) else x for x in arguments]
         parts: list[object] = [make, arguments]
         parts += [
             list(each) if each is not None and i > 0 else each for i, each in enumerate(rest[:3])
@@ -330,8 +386,8 @@ _WALKS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     ((staticmethod, classmethod), "wrapped"),
     (types.MethodType, "bound"),
     (property, "property"),
-    (partial, "partial"),
     (cached_property, "cached"),
+    (_CACHED, "memoized"),
     ((types.BuiltinFunctionType, types.MethodDescriptorType), "builtin"),
     (types.WrapperDescriptorType, "builtin"),
 )
@@ -364,6 +420,20 @@ def _place_of(value: object, name: str) -> str | None:
     for part in name.split("."):
         found = getattr(found, part, None)
     return module if found is value else None
+
+
+def _ufunc_place(value: object) -> tuple[str, str] | None:
+    """The module that has this ufunc by its name, and the name; None: no module has it."""
+    name = getattr(value, "__name__", None)
+    if not isinstance(name, str) or not callable(value):
+        return None
+    places = [
+        module
+        for module, loaded in list(sys.modules.items())
+        if module.startswith(_WITH_UFUNCS) and getattr(loaded, "__dict__", {}).get(name) is value
+    ]
+    # The outermost, whichever others are loaded.
+    return (min(places, key=lambda place: (place.count("."), place)), name) if places else None
 
 
 def _names(code: types.CodeType) -> set[str]:
@@ -399,16 +469,15 @@ class _Exact(_Digest):
         kind = type(value)
         if not _is_own(kind.__module__) or not _pickles_itself(kind):
             return reduced
-        slots = [name for each in kind.__mro__ for name in _slots(each) if hasattr(value, name)]
-        held = {name: getattr(value, name) for name in slots} | getattr(value, "__dict__", {})
-        return self.all("held", (reduced, *self._held(held)))
+        return self.all("held", (reduced, *map(self._of_held, sorted(_held(value).items()))))
 
-    def _held(self, attributes: Mapping[str, object]) -> Iterator[object]:
-        """The attributes of an object, without those that have no digest: locks, open files."""
-        for name in sorted(attributes):
-            with suppress(UnsupportedError):
-                self.of(attributes[name])
-                yield name, attributes[name]
+    def _of_held(self, attribute: tuple[str, object]) -> object:
+        """What counts of an attribute: of a lock or an open file, which object it is."""
+        name, value = attribute
+        try:
+            return name, self.of(value)
+        except UnsupportedError:
+            return name, os.getpid(), number_of(value)
 
 
 def _pickles_itself(kind: type) -> bool:
@@ -452,8 +521,8 @@ _RANDOM = ("numpy.random", "scipy.stats")
 class _Certain(_Exact):
     """Walks through one value."""
 
-    def _held(self, attributes: Mapping[str, object]) -> Iterator[object]:
-        yield from sorted(attributes.items())
+    def _of_held(self, attribute: tuple[str, object]) -> object:
+        return attribute
 
     def function(self, value: types.FunctionType) -> bytes:
         if _is_importable(value) and not _is_own(value.__module__):

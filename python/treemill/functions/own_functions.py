@@ -5,17 +5,17 @@ what tells one from another, and their exceptions in words.
 from __future__ import annotations
 
 import inspect
-import itertools
 import linecache
 import os
 import re
 import traceback
 from collections.abc import Callable, Sequence
-from types import CodeType
+from types import CodeType, MethodType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ..checkpoint.digest import digest
+from ..checkpoint.digest import digest_and_exact, number_of
 from ..errors import UnsupportedError
+from ..language.function_registry import identity_here
 
 __all__ = [
     "Given",
@@ -100,18 +100,21 @@ def of_items(name: str) -> tuple[str, bool]:
     return _OF_ITEMS.get(name, name), name in _OF_ITEMS
 
 
-# What tells one function of the user's own from another, in any process.
-
-_numbers = itertools.count()
+# What tells one function of the user's own from another.
 
 
 def identity_of(kind: str, function: Callable[..., object], about: object) -> str:
     """A text that is equal for equal functions. One whose code and data have no digest is equal to
     itself only."""
     try:
-        return f"{kind} {digest((function, about), exact=True)}"
+        everywhere, here = digest_and_exact((function, about))
+        return identity_here(f"{kind} {everywhere}", here)
     except UnsupportedError:
-        return f"{kind} {os.getpid()}-{next(_numbers)} {about}"
+        parts: tuple[object, ...] = (function,)
+        if isinstance(function, MethodType):  # each use of its name makes another one
+            parts = function.__self__, function.__func__
+        numbers = "-".join(str(number_of(each)) for each in parts)
+        return f"{kind} {os.getpid()}-{numbers} {about}"
 
 
 # Exceptions of users' functions in words: what was raised, at which of the user's lines. Pure:

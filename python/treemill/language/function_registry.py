@@ -19,6 +19,8 @@ __all__ = [
     "Preloaded",
     "UserFunction",
     "find",
+    "identity_here",
+    "lasting",
     "names",
     "register",
     "remove",
@@ -39,6 +41,20 @@ class ExternalFunction(Protocol):
 
     def core(self) -> object:
         """The core's object, `_core.Functions`."""
+
+
+def identity_here(lasting: str, here: str) -> str:
+    """An identity. `lasting`: what it is in every process; `here` tells apart in this one, too,
+    functions of which others would get equal ones."""
+    return f"{lasting}{_HERE}{here}"
+
+
+def lasting(identity: str) -> str:
+    """What of an identity is the same in every process."""
+    return identity.partition(_HERE)[0]
+
+
+_HERE = " here "
 
 
 @runtime_checkable

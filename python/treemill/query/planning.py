@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from ..errors import QueryError, near
 from ..language.expression import Expression, parse
-from ..language.function_registry import ExternalFunction
+from ..language.function_registry import ExternalFunction, lasting
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to
@@ -107,6 +107,15 @@ class Specification:
             if self.relations
             else f"{text}}}"
         )
+
+    @property
+    def lasting_text(self) -> str:
+        """The text as it is in every process. A checkpoint is of this: a later process has what is
+        pickled of functions, and not the locks and the sessions that they hold."""
+        text = self.text
+        for key in self.provided:
+            text = text.replace(json.dumps(key), json.dumps(lasting(key)))
+        return text
 
     def relating(self, relations: SpecifiedRelations) -> Specification:
         """The specification with references that are known like this."""

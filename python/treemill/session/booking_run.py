@@ -285,7 +285,7 @@ class BookingRun(Computation[tuple[object, ...]]):
         if self._kept is None:
             return None
         name = "ranges" if self.phase == _RANGES else "fill"
-        parts = {"bookings": digest(described.text)}
+        parts = {"bookings": digest(described.lasting_text)}
         return self._kept.checkpointing(name, chain, self.spans, parts, lambda partial: None)
 
     def prepare(self) -> Iterator[None]:

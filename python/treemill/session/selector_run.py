@@ -243,7 +243,8 @@ class SelectorRun(Computation[object]):
         for name, each in described.items():
             called = each.provided.values() if is_certain else ()
             certain = [one.depends_on() for one in called if isinstance(one, Dependent)]
-            parts[name] = digest([each.text, *certain] if certain else each.text)
+            text = each.lasting_text
+            parts[name] = digest([text, *certain] if certain else text)
         check = partial(_refuse_files, 'remember="code"' if is_certain else "checkpoint=")
         if isinstance(data, CycleData):
             parts["cycles"] = digest(data.cycles)

@@ -50,7 +50,17 @@ def test_what_is_the_same_has_the_same_digest(module):
     assert digest(module(text).f, certain=True) == digest(module(text).f, certain=True)
 
 
+WRAPPING = """
+import functools
+def g(x): return x
+class Scale:
+    def __init__(self, k): functools.update_wrapper(self, g).k = k
+    def __call__(self, x): return self.k * x
+scale = Scale({})
+def f(x): return scale(x)
+"""
 CHANGES = {
+    "what looks like a function": (WRAPPING.format(1), WRAPPING.format(2)),
     "the code": ("def f(x): return x + 1", "def f(x): return x + 2"),
     "a default": ("def f(x, y=1): return x + y", "def f(x, y=2): return x + y"),
     "a global": ("C = 1\ndef f(x): return x + C", "C = 2\ndef f(x): return x + C"),

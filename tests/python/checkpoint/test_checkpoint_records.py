@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -258,6 +259,55 @@ def test_what_has_no_digest_is_named():
 
     with raises(UnsupportedError, said="whether a later run has the same lock"):
         digest({"a": threading.Lock()})
+
+
+def test_what_packages_offer_has_a_digest():
+    import scipy.special
+
+    named = [np.array2string, np.strings.isalpha, np.strings.isdigit, scipy.special.expit]
+    named += [scipy.special.sph_harm_y, scipy.special._ufuncs.binom, np.add]
+    for kinds in ({}, {"exact": True}, {"certain": True}):
+        assert len({digest(each, **kinds) for each in named}) == len(named)
+        with raises(UnsupportedError, about="ufunc"):
+            digest(np.frompyfunc(len, 1, 1), **kinds)
+
+
+def test_numpys_vectorize_is_what_it_was_after_a_call():
+    each = np.vectorize(abs, otypes=[float])
+    before = digest(each)
+    each([1, -2])
+    assert digest(each) == before
+    assert digest(np.vectorize(abs, otypes=[int])) != before
+
+
+def test_what_numba_compiles_counts_with_the_types_that_it_is_for():
+    numba = pytest.importorskip("numba")
+
+    def twice(x):
+        return 2 * x
+
+    makers = [numba.njit, numba.vectorize, numba.cfunc("float64(float64)")]
+    makers += [numba.njit(f"{each}(float64)") for each in ("float32", "float64")]
+    made = [make(twice) for make in makers]
+    first = [digest(each) for each in made]
+    assert [made[0](1), made[1](1)] == [2, 2]
+    assert [digest(each) for each in made] == first
+    assert [digest(make(twice)) for make in makers] == first
+    assert len(set(first)) == len(made)
+
+
+@pytest.mark.parametrize("error", [KeyError, RecursionError])
+def test_what_raises_where_it_is_asked_has_no_digest(error):
+    class Listed(list):
+        def __iter__(self):
+            raise error("nothing")
+
+    class Holding:
+        def __reduce__(self):
+            return Holding, (), None, Listed()
+
+    with raises(UnsupportedError, about="Holding"):
+        digest([Holding()])
 
 
 def test_sizes_of_files_that_are_begun_are_known_or_it_says_so(tmp_path):

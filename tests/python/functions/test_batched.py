@@ -2,7 +2,10 @@
 threads and processes."""
 
 import functools
+import itertools
 import pickle
+import subprocess
+import sys
 import threading
 
 import awkward as ak
@@ -10,6 +13,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.errors import QueryError
+from treemill.language.function_registry import lasting
 
 from tests.raising import raises
 
@@ -75,14 +79,113 @@ class Scaled:
         return x * self.factor
 
 
-@pytest.mark.parametrize("make", [read_once, of_numpy, by_order, Scaled])
+class Opaque:
+    """Has no digest of what it gives: that is in an object which cannot be pickled."""
+
+    def __init__(self, factor):
+        self.values = (factor for _ in itertools.count())
+
+    def __getstate__(self):
+        return {}
+
+    def __setstate__(self, state):
+        self.values = itertools.repeat(1)
+
+    def __call__(self, x):
+        return x * next(self.values)
+
+
+class Wrapping:
+    """Looks like the function that it calls."""
+
+    def __init__(self, factor):
+        functools.update_wrapper(self, hard)
+        self.factor = factor
+
+    def __call__(self, x):
+        return x * self.factor
+
+
+class Private:
+    __slots__ = ("__factor",)
+
+    def __init__(self, factor):
+        self.__factor = factor
+
+    def __getstate__(self):
+        return None
+
+    def __call__(self, x):
+        return x * self.__factor
+
+
+class Numbers(set):
+    pass
+
+
+class WithFactor(functools.partial):
+    def __call__(self, x):
+        return self.func(x) * self.factor
+
+
+def of_set(factor):
+    numbers = Numbers()
+    numbers.factor = factor
+    return lambda x: x * numbers.factor
+
+
+def of_partial(factor):
+    made = WithFactor(np.abs)
+    made.factor = factor
+    return made
+
+
+def of_bound(factor):
+    return Wrapping(factor).__call__
+
+
+MADE = [read_once, of_numpy, by_order, Scaled, Opaque, Wrapping, Private, of_set, of_partial]
+
+
+@pytest.mark.parametrize("make", [*MADE, of_bound])
 def test_functions_of_the_same_code_are_told_apart(events, make):
     """By all that they reach: one is not called in the other's place."""
     sums = [events.define("y", make(n), columns="nJet").sum("y") for n in (1, 2)]
     with tm.connect(workers=2) as session:
         one, two = session.run(*sums, progress=False)
     assert two == 2 * one
-    assert tm.batched(Scaled(3)).identity == tm.batched(Scaled(3)).identity
+    given = make(3)
+    assert tm.batched(given).identity == tm.batched(given).identity
+
+
+def test_what_is_not_pickled_is_of_one_process():
+    """Two objects with a lock are told apart, and another process has none of the locks."""
+    one, other = tm.batched(Scaled(3)).identity, tm.batched(Scaled(3)).identity
+    assert one != other
+    assert lasting(one) == lasting(other)
+    assert lasting(one) != lasting(tm.batched(Wrapping(3)).identity)
+    table, another = Answering(lock=threading.Lock()), Answering(lock=threading.Lock())
+    assert tm.batched(table.times).identity == tm.batched(table.times).identity
+    assert tm.batched(table.times).identity != tm.batched(another.times).identity
+
+
+class Answering:
+    """Has any attribute that its table has; asked for others it raises what the table raises."""
+
+    def __init__(self, **table):
+        self.__dict__["table"] = table
+
+    def __getattr__(self, name):
+        return self.__dict__["table"][name]
+
+    def times(self, x):
+        return x * self.factor
+
+
+def test_objects_that_answer_with_any_exception_are_used(events):
+    table = Answering(factor=2)
+    found = events.define("y", lambda x: x * table.factor, columns="nJet").sum("y").value
+    assert found == 2 * events.sum("nJet").value
 
 
 def test_lists_come_back(events):
@@ -285,6 +388,39 @@ def test_checkpoints_know_the_code(events, tmp_path):
         assert session.run(booked(2), checkpoint=tmp_path / "kept") == first
         with raises(QueryError, said="it is of another run"):
             session.run(booked(3), checkpoint=tmp_path / "kept")
+
+
+LOCKED = """
+import sys, threading
+import treemill as tm
+
+class Lookup:
+    def __init__(self):
+        self.table, self.lock = {{"a": 2}}, threading.Lock()
+
+    def __getstate__(self):
+        return {{"table": self.table}}
+
+    def __setstate__(self, state):
+        self.__init__()
+
+    def __call__(self, x):
+        with self.lock:
+            return x * self.table["a"]
+
+events = tm.dataset({path!r}, tree="Events")
+with tm.connect(workers=1) as session:
+    booked = events.define("y", Lookup(), columns="nJet").sum("y")
+    print(session.run(booked, checkpoint={kept!r}, progress=False))
+"""
+
+
+def test_checkpoints_of_functions_with_locks_go_on(paths, tmp_path):
+    """Of another process, which has another lock."""
+    program = LOCKED.format(path=str(paths[0]), kept=str(tmp_path / "kept"))
+    command = [sys.executable, "-c", program]
+    found = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2)]
+    assert found[0].stdout == found[1].stdout
 
 
 def test_snapshots(events, tmp_path):
