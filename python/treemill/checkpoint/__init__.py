@@ -7,8 +7,7 @@ name.
 """
 
 from .digest import by_attribute, digest, evaluator, versions
-from .folder import Checkpoint, Folder, Pace, Wanted
-from .record import Fingerprint, PassRecord
+from .folder import Checkpoint, Fingerprint, Folder, Pace, PassRecord, Wanted
 
 __all__ = [
     "Checkpoint",

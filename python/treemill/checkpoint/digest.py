@@ -1,124 +1,27 @@
-"""Digests of Python values that are the same in every process: of data, of a user's functions and
-classes with all that they use, of objects by what they would be pickled as.
+"""Digests of Python values that are the same in every process, by what they promise: that another
+process would load the same, that one value may stand for another in this process, or that functions
+give equal values for equal arguments. Beside them, what computes results, as a text.
 
-Pickles themselves differ from process to process: sets have no order, and classes of `__main__` get
-random names. Knows nothing of what the values are for.
+Knows nothing of what the values are for.
 """
 
 from __future__ import annotations
 
 import builtins
 import dis
-import functools
-import hashlib
 import itertools
 import os
 import sys
-import sysconfig
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cache, cached_property
-from pathlib import Path
-from typing import Protocol, TypeAlias
+from functools import cache
 
 from ..errors import UnsupportedError
+from .walk import Walk, attributes_of, hashed, is_importable, is_own, place_of
 
 __all__ = ["by_attribute", "digest", "digest_and_exact", "evaluator", "number_of", "versions"]
-
-# Which code a name stands for: digests of the user's own modules with those that they import, and
-# the versions of installed packages. A module counts as the user's own if it lies outside of
-# Python's and the packages' folders. Reads the sources of loaded modules; runs nothing.
-
-_PACKAGES = frozenset({"site-packages", "dist-packages"})
-"""Names of the folders that packages are installed in."""
-
-
-def source_digest(name: str) -> bytes:
-    """The digest of the code of a loaded module."""
-    module = sys.modules.get(name)
-    path = _own_source(module)
-    if path is None:
-        top = sys.modules.get(name.partition(".")[0])
-        return str(getattr(top, "__version__", "")).encode()
-    hasher = hashlib.blake2b(digest_size=16)
-    for each in sorted(_reached(name)):
-        hasher.update(each.encode() + _content_of(_own_source(sys.modules.get(each))))
-    return hasher.digest()
-
-
-def _reached(name: str) -> set[str]:
-    """The user's own modules that a module reaches by what it imports, itself included."""
-    modules, waiting = set(), [name]
-    while waiting:
-        each = waiting.pop()
-        module = sys.modules.get(each)
-        if each in modules or module is None or _own_source(module) is None:
-            continue
-        modules.add(each)
-        for value in list(vars(module).values()):
-            asked = "__name__" if issubclass(type(value), types.ModuleType) else "__module__"
-            with suppress(Exception):  # objects of the user's may raise anything
-                owner = getattr(value, asked, None)
-                waiting += [owner] if isinstance(owner, str) else []
-    return modules
-
-
-def _is_own(name: str | None) -> bool:
-    """Whether a module is the user's own: `__main__`, or one outside of Python's and the packages'
-    folders."""
-    return name in (None, "__main__") or _own_source(sys.modules.get(name)) is not None
-
-
-def _own_source(module: types.ModuleType | None) -> Path | None:
-    """The source of a module of the user's; None for others."""
-    file = getattr(module, "__file__", None)
-    if module is None or not isinstance(file, str) or module.__name__ == "__main__":
-        return None
-    if module.__name__.partition(".")[0] == "treemill":
-        return None
-    path = Path(file)
-    if not _PACKAGES.isdisjoint(path.parts):
-        return None
-    return None if any(path.is_relative_to(each) for each in _of_python()) else path
-
-
-@functools.cache
-def _of_python() -> tuple[Path, ...]:
-    folders = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
-    return tuple(folders | {folder.resolve() for folder in folders})
-
-
-def _content_of(path: Path | None) -> bytes:
-    try:
-        return b"" if path is None else hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
-    except OSError:  # it is in an archive, or gone: its name counts
-        return b""
-
-
-_Class: TypeAlias = type
-
-
-class _Wrapped(Protocol):
-    """A class method or a static method."""
-
-    @property
-    def __func__(self) -> Callable[..., object]: ...
-
-
-_SIZE = 16
-_GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME"}
-_SCALARS = (type(None), bool, int, float, complex, str, bytes, bytearray, type(...))
-_WITH_UFUNCS = ("numpy", "scipy")
-_CACHED: type = type(cache(len))
-_OF_EVERY_CACHE = {*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "cache_parameters"}
-_OF_EVERY_CLASS = {
-    *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__"),
-    *("_abc_impl", "__abstractmethods__", "__firstlineno__", "__static_attributes__"),
-    *("__annotate__", "__annotate_func__", "__annotations_cache__", "__orig_bases__"),
-    *("__parameters__", "__slotnames__", "__dataclass_fields__", "__dataclass_params__"),
-}
 
 
 def digest(value: object, *, certain: bool = False, exact: bool = False) -> str:
@@ -130,34 +33,22 @@ def digest(value: object, *, certain: bool = False, exact: bool = False) -> str:
     process: a lock or the like that is not pickled is equal to itself only. `certain`: of what its
     value depends on, so that equal ones have equal values for equal arguments. A function of which
     that is not certain has none, and the error says why."""
-    return (_Certain() if certain else _Exact() if exact else _Digest()).of(value).hex()
+    return (_Certain() if certain else _Exact() if exact else Walk()).of(value).hex()
 
 
 def digest_and_exact(value: object) -> tuple[str, str]:
     """Both digests of a value. What is large in them is read once."""
-    walk = _Digest()
+    walk = Walk()
     return walk.of(value).hex(), _Exact(walk).of(value).hex()
 
 
 def by_attribute(value: object) -> Mapping[str, str]:
     """The digests of an object's class, under "code", and of its attributes by their names."""
-    walk = _Digest()
+    walk = Walk()
     digests = {"code": walk.of(type(value)).hex()}
-    return digests | {name: walk.of(each).hex() for name, each in sorted(_held(value).items())}
-
-
-def _held(value: object) -> dict[str, object]:
-    """The attributes of an object, those in slots too. It is not asked: its class may answer with
-    anything."""
-    held: dict[str, object] = {}
-    for kind in type(value).__mro__:
-        for name, slot in vars(kind).items() if "__slots__" in vars(kind) else ():
-            if isinstance(slot, types.MemberDescriptorType):
-                with suppress(AttributeError):  # it is empty
-                    held[f"{kind.__name__}.{name}" if name in held else name] = slot.__get__(value)
-    with suppress(AttributeError):  # it has slots only
-        held |= object.__getattribute__(value, "__dict__")
-    return held
+    return digests | {
+        name: walk.of(each).hex() for name, each in sorted(attributes_of(value).items())
+    }
 
 
 _numbers = itertools.count()
@@ -172,294 +63,10 @@ def number_of(value: object) -> int:
     return _numbered.setdefault(key, (kept, next(_numbers)))[1]
 
 
-class _Digest:
-    """Walks through one value."""
-
-    def __init__(self, before: _Digest | None = None) -> None:
-        """`before`: a walk, of another kind, that knows sources and arrays."""
-        # The objects stay alive: their ids are their own.
-        self._known: dict[int, tuple[object, bytes]] = {}
-        self._arrays: dict[int, tuple[object, bytes]] = before._arrays if before else {}
-        self._source: Callable[[str], bytes] = before._source if before else cache(source_digest)
-        self._open: dict[int, int] = {}  # values that are being walked through: their depth
-
-    def of(self, value: object) -> bytes:
-        if type(value) in _SCALARS:
-            return _hash(type(value).__name__, [repr(value).encode()])
-        known = self._known.get(id(value))
-        if known is not None:
-            return known[1]
-        depth = self._open.get(id(value))
-        if depth is not None:
-            return _hash("again", [str(depth).encode()])
-        self._open[id(value)] = len(self._open)
-        try:
-            walked = self._walk(value)
-        except UnsupportedError:
-            raise
-        except RecursionError:
-            raise UnsupportedError(_no_digest(value, "it is nested too deeply")) from None
-        except Exception as error:  # classes of the user's may raise anything where they are asked
-            said = str(error) or type(error).__name__
-            raise UnsupportedError(_no_digest(value, said)) from None
-        finally:
-            del self._open[id(value)]
-        self._known[id(value)] = value, walked
-        return walked
-
-    def _walk(self, value: object) -> bytes:
-        for kind, walk in _WALKS:
-            if issubclass(type(value), kind):  # isinstance asks the value, which may be a proxy
-                walked: bytes = getattr(self, walk)(value)
-                return walked
-        module = type(value).__module__
-        package = module.partition(".")[0]
-        if package in _WITH_UFUNCS and (place := _ufunc_place(value)):
-            return self._of_module(*place)
-        if module == "numpy":
-            return self._numpy(value)
-        return self._compiled(value) if package == "numba" else self._reduced(value)
-
-    def all(self, what: str, values: Iterable[object]) -> bytes:
-        return _hash(what, map(self.of, values))
-
-    def sequence(self, value: list[object] | tuple[object, ...]) -> bytes:
-        if type(value) not in (list, tuple):
-            return self._reduced(value)
-        return self.all(type(value).__name__, value)
-
-    def mapping(self, value: Mapping[object, object]) -> bytes:
-        if type(value) is not dict:
-            return self._reduced(value)
-        pairs = sorted(self.of(key) + self.of(each) for key, each in value.items())
-        return _hash("dict", pairs)
-
-    def set(self, value: Iterable[object]) -> bytes:
-        if type(value) not in (set, frozenset):
-            return self._reduced(value)
-        return _hash("set", sorted(map(self.of, value)))
-
-    def code(self, value: types.CodeType) -> bytes:
-        parts = (
-            value.co_code,
-            value.co_consts,
-            value.co_names,
-            value.co_varnames[: value.co_argcount + value.co_kwonlyargcount],
-            value.co_freevars,
-            value.co_argcount,
-            value.co_kwonlyargcount,
-            value.co_flags,
-            value.co_exceptiontable,
-        )
-        return self.all("code", parts)
-
-    def function(self, value: types.FunctionType) -> bytes:
-        if _is_importable(value):
-            return self._by_name(value)
-        cells = [_content(cell) for cell in value.__closure__ or ()]
-        used = {
-            name: value.__globals__[name]
-            for name in sorted(_names(value.__code__))
-            if name in value.__globals__
-        }
-        defaults = value.__defaults__, value.__kwdefaults__
-        return self.all("function", (value.__code__, defaults, cells, used, value.__dict__))
-
-    def kind(self, value: type) -> bytes:
-        return self._by_name(value) if _is_importable(value) else self.described(value)
-
-    def described(self, value: type) -> bytes:
-        """The digest of a class by what it has."""
-        own = {name: each for name, each in vars(value).items() if name not in _OF_EVERY_CLASS}
-        own = {
-            name: each
-            for name, each in own.items()
-            if not isinstance(each, (types.MemberDescriptorType, types.GetSetDescriptorType))
-        }
-        parts: list[object] = [value.__qualname__, value.__bases__, own]
-        return self.all("class", parts if type(value) is type else [*parts, type(value)])
-
-    def module(self, value: types.ModuleType) -> bytes:
-        return _hash("module", [value.__name__.encode(), self._source(value.__name__)])
-
-    def wrapped(self, value: _Wrapped) -> bytes:
-        return self.all(type(value).__name__, (value.__func__, *self._of_subclass(value)))
-
-    def bound(self, value: types.MethodType) -> bytes:
-        return self.all("method", (value.__self__, value.__func__))
-
-    def property(self, value: property) -> bytes:
-        parts = value.fget, value.fset, value.fdel
-        return self.all("property", (*parts, *self._of_subclass(value)))
-
-    def cached(self, value: cached_property[object]) -> bytes:
-        return self.all("cached", (value.func, *self._of_subclass(value)))
-
-    def _of_subclass(self, value: object) -> Iterator[object]:
-        """What an object of a subclass of one of Python's classes has beside what that has."""
-        if type(value) not in (property, staticmethod, classmethod, cached_property):
-            known = vars(cached_property(len))
-            yield type(value)
-            yield sorted((name, each) for name, each in _held(value).items() if name not in known)
-
-    def memoized(self, value: Callable[..., object]) -> bytes:
-        """What functools.cache makes, which is pickled as a name."""
-        beside = {k: v for k, v in vars(value).items() if k not in _OF_EVERY_CACHE}
-        about = vars(value)["cache_parameters"]()
-        return self.all("wrapped", (vars(value)["__wrapped__"], about, beside))
-
-    def builtin(self, value: types.BuiltinFunctionType) -> bytes:
-        owner = getattr(value, "__self__", None)
-        if owner is not None and not isinstance(owner, types.ModuleType):
-            return self.all("bound", (owner, value.__name__))
-        return self._by_name(value)
-
-    def _by_name(self, value: types.FunctionType | types.BuiltinFunctionType | _Class) -> bytes:
-        module, name = getattr(value, "__module__", None) or "builtins", value.__qualname__
-        return _hash("name", [f"{module}:{name}".encode(), self._source(module)])
-
-    def _numpy(self, value: object) -> bytes:
-        import numpy as np
-
-        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            if id(value) not in self._arrays:
-                about = f"{value.dtype.descr} {value.shape}".encode()
-                read = _hash("array", [about, np.ascontiguousarray(value).tobytes()])
-                self._arrays[id(value)] = value, read
-            return self._arrays[id(value)][1]
-        if isinstance(value, np.ndarray):
-            return self.all("objects", (value.shape, value.tolist()))
-        if isinstance(value, np.generic):
-            return _hash("scalar", [value.dtype.str.encode(), value.tobytes()])
-        if isinstance(value, np.dtype):
-            return _hash("dtype", [repr(value).encode()])
-        if isinstance(value, np.ufunc):
-            raise UnsupportedError(_no_digest(value, "it may be made of any function"))
-        if isinstance(value, np.vectorize):  # it keeps what it has called the function by
-            held = {name: each for name, each in vars(value).items() if name != "_ufunc"}
-            return self.all("vectorized", (type(value), held))
-        return self._reduced(value)
-
-    def _compiled(self, value: object) -> bytes:
-        """The digest of a function that numba has compiled."""
-        plain = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
-        if not isinstance(plain, types.FunctionType):
-            return self._reduced(value)
-        about = [getattr(value, name, None) for name in ("targetoptions", "_sig")]
-        if not getattr(value, "_can_compile", True):  # for the types that it was given only
-            about.append(getattr(value, "nopython_signatures", None))
-        return self.all("compiled", (type(value), plain, repr(about)))
-
-    def _reduced(self, value: object) -> bytes:
-        """The digest of what the value would be pickled as."""
-        state = value.__reduce_ex__(4)
-        if isinstance(state, str):
-            return self._by_global_name(value, state)
-        make, arguments, *rest = state
-        if isinstance(value, (set, frozenset)):  # of a subclass: their order is not theirs
-            arguments = [frozenset(x) if isinstance(x, list) else x for x in arguments]
-        parts: list[object] = [make, arguments]
-        parts += [
-            list(each) if each is not None and i > 0 else each for i, each in enumerate(rest[:3])
-        ]
-        return self.all("object", parts)
-
-    def _by_global_name(self, value: object, name: str) -> bytes:
-        """The digest of what would be pickled as a name, by which others must find it."""
-        module = _place_of(value, name)
-        if module is None:
-            raise UnsupportedError(_no_digest(value, f"{name} is not the name of it"))
-        return self._of_module(module, name)
-
-    def _of_module(self, module: str, name: str) -> bytes:
-        return _hash("global", [module.encode(), name.encode(), self._source(module)])
-
-
-_WALKS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    ((list, tuple), "sequence"),
-    (dict, "mapping"),
-    ((set, frozenset), "set"),
-    (types.CodeType, "code"),
-    (types.FunctionType, "function"),
-    (type, "kind"),
-    (types.ModuleType, "module"),
-    ((staticmethod, classmethod), "wrapped"),
-    (types.MethodType, "bound"),
-    (property, "property"),
-    (cached_property, "cached"),
-    (_CACHED, "memoized"),
-    ((types.BuiltinFunctionType, types.MethodDescriptorType), "builtin"),
-    (types.WrapperDescriptorType, "builtin"),
-)
-
-
-def _hash(what: str, parts: Iterable[bytes]) -> bytes:
-    """The digest of these parts, which are `what`."""
-    hasher = hashlib.blake2b(what.encode() + b"\0", digest_size=_SIZE)
-    for part in parts:
-        hasher.update(len(part).to_bytes(8, "little"))
-        hasher.update(part)
-    return hasher.digest()
-
-
-def _is_importable(value: types.FunctionType | type) -> bool:
-    """True if another process would import it, instead of getting its code."""
-    name = getattr(value, "__module__", None)
-    if not name or name == "__main__":
-        return False
-    imported: object = sys.modules.get(name)
-    for part in value.__qualname__.split("."):
-        imported = getattr(imported, part, None)
-    return imported is value
-
-
-def _place_of(value: object, name: str) -> str | None:
-    """The module that has the value by this name: the one that the value names; else None."""
-    module = getattr(value, "__module__", "builtins")
-    found: object = sys.modules.get(module) if isinstance(module, str) else None
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return module if found is value else None
-
-
-def _ufunc_place(value: object) -> tuple[str, str] | None:
-    """The module that has this ufunc by its name, and the name; None: no module has it."""
-    name = getattr(value, "__name__", None)
-    if not isinstance(name, str) or not callable(value):
-        return None
-    places = [
-        module
-        for module, loaded in list(sys.modules.items())
-        if module.startswith(_WITH_UFUNCS) and getattr(loaded, "__dict__", {}).get(name) is value
-    ]
-    # The outermost, whichever others are loaded.
-    return (min(places, key=lambda place: (place.count("."), place)), name) if places else None
-
-
-def _names(code: types.CodeType) -> set[str]:
-    """The global names that code uses, functions inside it included."""
-    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
-    used = {each.argval for each in dis.get_instructions(code) if each.opname in _GLOBAL}
-    return used.union(*map(_names, inner))
-
-
-def _content(cell: types.CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty
-        return None
-
-
-def _no_digest(value: object, reason: str) -> str:
-    return (
-        f"checkpoint= cannot tell whether a later run has the same {type(value).__name__}: {reason}"
-    )
-
-
-class _Exact(_Digest):
+class _Exact(Walk):
     """Walks through one value, to what is not pickled, too."""
 
-    def mapping(self, value: Mapping[object, object]) -> bytes:
+    def _mapping(self, value: Mapping[object, object]) -> bytes:
         if type(value) is not dict:
             return self._reduced(value)
         return self.all("dict", (part for pair in value.items() for part in pair))
@@ -467,9 +74,11 @@ class _Exact(_Digest):
     def _reduced(self, value: object) -> bytes:
         reduced = super()._reduced(value)
         kind = type(value)
-        if not _is_own(kind.__module__) or not _pickles_itself(kind):
+        if not is_own(kind.__module__) or not _pickles_itself(kind):
             return reduced
-        return self.all("held", (reduced, *map(self._of_held, sorted(_held(value).items()))))
+        return self.all(
+            "held", (reduced, *map(self._of_held, sorted(attributes_of(value).items())))
+        )
 
     def _of_held(self, attribute: tuple[str, object]) -> object:
         """What counts of an attribute: of a lock or an open file, which object it is."""
@@ -524,8 +133,8 @@ class _Certain(_Exact):
     def _of_held(self, attribute: tuple[str, object]) -> object:
         return attribute
 
-    def function(self, value: types.FunctionType) -> bytes:
-        if _is_importable(value) and not _is_own(value.__module__):
+    def _function(self, value: types.FunctionType) -> bytes:
+        if is_importable(value) and not is_own(value.__module__):
             return self._of_package(value.__module__, value.__qualname__)
         code = value.__code__
         _check(code, value)
@@ -553,17 +162,17 @@ class _Certain(_Exact):
                 raise UnsupportedError(f"{_title(value)} imports {name}, which is not loaded")
             yield f"import {name}", _Named(module, names)
 
-    def kind(self, value: type) -> bytes:
-        if _is_importable(value) and not _is_own(value.__module__):
+    def _kind(self, value: type) -> bytes:
+        if is_importable(value) and not is_own(value.__module__):
             return self._of_package(value.__module__, value.__qualname__)
-        return self.described(value)
+        return self._described(value)
 
-    def module(self, value: types.ModuleType) -> bytes:
-        if _is_own(value.__name__):
+    def _module(self, value: types.ModuleType) -> bytes:
+        if is_own(value.__name__):
             raise UnsupportedError(f"the module {value.__name__} may be used for any of its names")
         return self._of_package(value.__name__, "")
 
-    def builtin(self, value: types.BuiltinFunctionType) -> bytes:
+    def _builtin(self, value: types.BuiltinFunctionType) -> bytes:
         owner = getattr(value, "__self__", None)
         if owner is not None and not isinstance(owner, types.ModuleType):
             return self.all("bound", (owner, value.__name__))
@@ -574,14 +183,14 @@ class _Certain(_Exact):
         module = value.value
         if not isinstance(module, types.ModuleType):
             return self.of(module)
-        if not _is_own(module.__name__):
+        if not is_own(module.__name__):
             inner = [
                 each.__name__
                 for name in value.names
                 if isinstance(each := vars(module).get(name), types.ModuleType)
             ]
             parts = [self._of_package(name, "") for name in sorted({module.__name__, *inner})]
-            return _hash("modules", parts)
+            return hashed("modules", parts)
         held = {
             name: _Named(vars(module)[name], value.names - {name})
             for name in sorted(value.names)
@@ -600,8 +209,8 @@ class _Certain(_Exact):
         return super()._reduced(value)
 
     def _by_global_name(self, value: object, name: str) -> bytes:
-        module = _place_of(value, name)
-        if module is not None and not _is_own(module):
+        module = place_of(value, name)
+        if module is not None and not is_own(module):
             return self._of_module(module, name)
         raise UnsupportedError(f"it uses {name}, of which only the name is known")
 
@@ -611,7 +220,7 @@ class _Certain(_Exact):
     def _of_package(self, module: str, name: str) -> bytes:
         if _is_outside(module):
             raise UnsupportedError(f"it uses {module}, whose values may be others each time")
-        return _hash("package", [f"{module}:{name} {_version(module)}".encode()])
+        return hashed("package", [f"{module}:{name} {_version(module)}".encode()])
 
 
 class _Named:
@@ -644,7 +253,7 @@ def _version(module: str) -> str:
         try:
             # The list of its files has their checksums: a version may be installed again.
             files = distribution(name).read_text("RECORD") or ""
-            return f"{version(name)} {_hash('files', [files.encode()]).hex()}"
+            return f"{version(name)} {hashed('files', [files.encode()]).hex()}"
         except PackageNotFoundError:
             continue
     raise UnsupportedError(f"it uses {module}, whose version is not known")
