@@ -226,7 +226,7 @@ def test_a_wheel(session, events, tmp_path):
     assert session.run(uses_mine, events) == {"values": {3}, "data": {"in the wheel"}}
     with raises(tm.SourceError, about="neither"):
         session.upload(tmp_path / "nothing")
-    with tm.connect(workers=1) as threads, raises(tm.UnsupportedError, about="packages"):
+    with tm.connect(workers=1) as threads, raises(tm.UnsupportedError, about="upload"):
         threads.upload(wheel)
     assert threads.packages == ()
 

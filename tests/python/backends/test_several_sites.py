@@ -249,7 +249,7 @@ def test_a_package_that_one_site_refuses_is_at_none(tmp_path):
     with tm.connect([processes, tm.connect(workers=1)]) as session:
         told = []
         processes._pool.set_paths = told.append
-        with raises(tm.UnsupportedError, about="packages"):
+        with raises(tm.UnsupportedError, about="upload"):
             session.upload(tmp_path)
         assert session.packages == ()
         assert len(told) == 2
