@@ -114,6 +114,7 @@ impl Stream {
         self.asked = now;
         let mut flight = Flight::new(self.sent, bytes.clone(), most, now);
         flight.is_read = request.file_bytes() > 0;
+        flight.is_short = !flight.is_read && !matches!(request, Request::List { .. });
         if let Request::Pages { offset, length, .. } = request {
             flight.pages = Some(Pages::new(*offset, *length));
         }
@@ -207,7 +208,7 @@ impl Stream {
                 body.extend_from_slice(taken);
                 let stream = header.stream;
                 if let Some(flight) = self.flights.get_mut(&stream) {
-                    flight.touched = now;
+                    flight.touch(now);
                 }
             }
         }

@@ -32,6 +32,9 @@ pub(super) struct Flight {
     pub(super) phase: Phase,
     /// Whether it asks for bytes of a file.
     pub(super) is_read: bool,
+    /// Whether its answer is short, and must be whole soon after it has begun: bytes that drip are no progress.
+    pub(super) is_short: bool,
+    has_begun: bool,
     /// When it last made progress.
     pub(super) touched: Duration,
     /// When its patience ends, if a server has asked for some.
@@ -49,6 +52,8 @@ impl Flight {
             most,
             phase,
             is_read: false,
+            is_short: false,
+            has_begun: false,
             touched: now,
             patient_until,
         }
@@ -82,8 +87,16 @@ impl Flight {
         }
     }
 
+    /// Bytes of its answer have come.
+    pub(super) fn touch(&mut self, now: Duration) {
+        if !(self.is_short && self.has_begun) {
+            self.touched = now;
+        }
+        self.has_begun = true;
+    }
+
     pub(super) fn append(&mut self, bytes: &[u8], now: Duration) -> Result<(), WireError> {
-        self.touched = now;
+        self.touch(now);
         if self.phase == Phase::Abandoned {
             return Ok(());
         }
@@ -104,7 +117,7 @@ impl Flight {
 
     /// Bytes of a response with pages.
     pub(super) fn append_pages(&mut self, bytes: &[u8], now: Duration) -> Result<(), WireError> {
-        self.touched = now;
+        self.touch(now);
         if self.phase == Phase::Abandoned {
             return Ok(());
         }
@@ -145,6 +158,7 @@ impl Flight {
     /// The whole answer is still to come.
     fn restart(&mut self, phase: Phase) {
         self.phase = phase;
+        self.has_begun = false;
         self.data.clear();
         if let Some(pages) = &mut self.pages {
             pages.restart();

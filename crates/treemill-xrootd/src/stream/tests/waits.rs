@@ -119,6 +119,35 @@ fn a_server_that_has_promised_an_answer_is_asked_for_signs_of_life() {
 }
 
 #[test]
+fn an_answer_that_is_short_must_be_whole_soon_after_it_has_begun() {
+    let path = || "/f".to_owned();
+    let drips = |request: Request| {
+        let mut stream = Stream::new(DEADLINES);
+        stream.send(&request, 1000, at(0)).unwrap();
+        for second in 2..=62 {
+            let part = response(1, codes::OK_SO_FAR, b"x");
+            assert_eq!(stream.taken(&part, at(second)).unwrap(), []);
+            if second < 62 {
+                assert_eq!(stream.tick(at(second)), []);
+            }
+        }
+        stream.tick(at(62))
+    };
+    for request in [
+        Request::Open { path: path() },
+        Request::Stat { path: path() },
+    ] {
+        assert_eq!(drips(request), [done(1, Outcome::Neglected)]);
+    }
+    assert_eq!(
+        drips(Request::List { path: path() }),
+        [],
+        "folders may be long"
+    );
+    assert_eq!(drips(READ), []);
+}
+
+#[test]
 fn parts_without_bytes_are_no_progress() {
     let mut stream = reading(1);
     for second in 1..=60 {
