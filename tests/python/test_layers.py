@@ -29,7 +29,7 @@ MAY_USE = {
     "checkpoint": "_core _system errors scheduling",
     "pictures": "_system errors",
     "data": "_system errors public_api language pictures migration_hints",
-    "functions": "_system checkpoint data errors",
+    "functions": "_system checkpoint data errors language",
     "writing": "data errors",
     "monitoring": "_system errors io_report pictures scheduling writing",
     "query": "data errors public_api functions language migration_hints monitoring pictures",
