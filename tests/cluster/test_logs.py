@@ -66,9 +66,9 @@ def test_what_happens_in_a_query_is_told_with_its_name_and_ill_servers(events, t
             session._pool._client.wait_for_workers(2, timeout=60)
             query = started(session, events, tmp_path, workers=2)
             os.kill(at_work(tmp_path / "seen").pop(), signal.SIGKILL)
-            assert hurried(query, tmp_path)["n"] == events.num_entries
             host = socket.gethostname()
             until(lambda: f"({host}) was lost" in processes.text(), "its host is named")
+            assert hurried(query, tmp_path)["n"] == events.num_entries
             lost = [line for line in processes.text().splitlines() if f"({host}) was lost" in line]
             assert any(f"query {query.id}" in line for line in lost)
             far = tm.dataset([f"{server.url}/{Path(path).name}" for path in paths], tree="Events")
