@@ -34,7 +34,7 @@ from .segments import (
     record_in,
     rows_of,
 )
-from .totals import Record
+from .totals import AT_ONCE, Record
 
 __all__ = ["Open", "Results", "Segment", "made_folder", "replace_segment"]
 
@@ -51,8 +51,6 @@ _LIMIT = 20 * 10**9
 """Bytes of a folder, at most, if the user does not say."""
 _TABLES = 1 << 26
 """Bytes of records' tables that a process keeps in memory, at most."""
-_AT_ONCE = 1 << 22
-"""Bytes of records that are written at once, before more are made."""
 _RECENT = 1 << 28
 """Bytes of what was added last that are in memory, too."""
 _FEW = 16
@@ -297,7 +295,7 @@ class Results:
                     self._remember(data, _Recent([*entries], values, len(each.record)))
                     ready.append(each)
                     size += len(each.record)
-                    if size > _AT_ONCE:
+                    if size > AT_ONCE:
                         self._append(ready)
                         ready, size = [], 0
                 self._append(ready)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-__all__ = ["Gathered", "Node", "Record", "Remembered", "gathered", "tree_of"]
+__all__ = ["AT_ONCE", "Gathered", "Node", "Record", "Remembered", "gathered", "tree_of"]
 
 Key = bytes
 """16 bytes that stand for data, or for what is computed of them."""
@@ -107,8 +107,9 @@ class Gathered:
     """The entries of files of which anything is there."""
 
 
-_AT_ONCE = 1 << 22
-"""Bytes of totals that are kept at once: each by itself takes longer to write than to make."""
+AT_ONCE = 1 << 22
+"""Bytes of records that are kept at once, before more are made: each by itself takes longer to
+write than to make."""
 
 
 class _Made:
@@ -122,7 +123,7 @@ class _Made:
     def add(self, record: Record) -> None:
         self._records.append(record)
         self._bytes += sum(map(len, record[2].values()))
-        if self._bytes > _AT_ONCE:
+        if self._bytes > AT_ONCE:
             self.keep()
 
     def keep(self) -> None:

@@ -374,15 +374,19 @@ class FileKeys:
                 before[number] = key_of("before", before[number - 1], last)
         return before
 
+    @cached_property
+    def _bare(self) -> Mapping[str, Set[str]]:
+        """The columns that may be named without their alias, by alias: the same in all files."""
+        return self._chain.friends.bare(self._chain)
+
     def _of_arrays(self, number: int, meant: Sequence[tuple[int, str]]) -> bytes:
         """The values of columns from memory that belong to a file."""
         chain, parts = self._chain, list[str | bytes]()
         first, entries = chain.first_entry(number), chain.sizes[number][0]
-        bare = chain.friends.bare(chain)
         for place, name in meant:
             given = chain.friends.arrays[place]
             column, counter = given.columns[name], given.counters.get(name)
-            is_bare = given.alias is None or name in bare.get(given.alias, ())
+            is_bare = given.alias is None or name in self._bare.get(given.alias, ())
             parts += [f"{given.alias!r} {name} {is_bare} {column.null_count > 0} {counter!r}"]
             parts += [column.slice(first, entries).dumps()]
         return key_of("arrays", *parts)

@@ -34,8 +34,7 @@ class _Services:
         _computed(bookings)
 
     def arrays(self, booking: Booking[ak.Array], start: int | None, stop: int | None) -> ak.Array:
-        # A slice, which may be empty: the range of a run may not.
-        entries = None if start is None and stop is None else slice(start or 0, stop)
+        entries = None if start is None and stop is None else (start or 0, stop)
         value = _computed([booking], False, entries=entries)
         return cast("ak.Array", value)
 

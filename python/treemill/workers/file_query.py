@@ -353,7 +353,8 @@ class PerFile:
             related = relations(chain, file)
         query = self._for(tree, related)
         words = query.specification.words
-        if not query.by_aliases.isdisjoint(IN_THE_CHAIN | chain.constant_names):
+        mine = query.by_aliases
+        if mine and not mine.isdisjoint(IN_THE_CHAIN | chain.constant_names):
             chain.trees.borrowing.add(file)
         if chain.constants.are_there:
             foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)

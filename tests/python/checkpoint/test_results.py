@@ -248,7 +248,7 @@ def test_many_records_are_one_write(tmp_path, monkeypatch):
     records = [(b"%016d" % n, [n], {A: b"%d" % n, B: b"b"}) for n in range(500)]
     results.add(iter(records))
     assert len(writes) == 2, "the segment's first line, and all records"
-    monkeypatch.setattr(treemill.checkpoint.results, "_AT_ONCE", 1000)
+    monkeypatch.setattr(treemill.checkpoint.results, "AT_ONCE", 1000)
     results.add((data, entries, {b"c" * 16: b"c"}) for data, entries, _ in records)
     assert 2 < len(writes) < 100, "no more at once than fits into memory"
     for data, entries, values in records:
