@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from . import spent
 from .goals import Verdict
 from .measured import Row
 from .rivals import Rival
@@ -81,6 +82,22 @@ def ratios(
         for place in places
     )
     return table(["", *wanted], rows)
+
+
+def where_time_goes(cells: Sequence[Cell], of: str, limit: str, titles: Mapping[str, str]) -> str:
+    """The section of the steps of rival `of`, beside rival `limit`; nothing if it counted none."""
+    alone = {cell.place: cell.times.median for cell in cells if cell.rival == limit}
+    rows = [
+        [_label(c.place, titles), *(_ms(c.spent[s]) for s in spent.STEPS), _ms(alone.get(c.place))]
+        for c in cells
+        if c.rival == of and c.spent
+    ]
+    head = ["", *spent.STEPS.values(), "decompression alone"]
+    return f"## Where the time goes\n\n{spent.LEGEND}\n{table(head, rows)}" if rows else ""
+
+
+def _ms(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{1e3 * seconds:.1f}"
 
 
 def _label(place: str, titles: Mapping[str, str]) -> str:

@@ -6,10 +6,12 @@ the processor's caches where another one has left them. Before the rounds each r
 uncounted (just-in-time compilers, page cache), and all answers must have the same bins.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from . import spent
 from .protocol import RivalError, Worker
 from .queries import Query
 from .rivals import Rival
@@ -32,6 +34,8 @@ class Cell:
     clock: str
     peak: int = 0
     """Memory of the process after its first answer to the query, in bytes; 0: not known."""
+    spent: Mapping[str, float] = field(default_factory=dict)
+    """Median seconds of each step of treemill's runs (`spent.STEPS`); empty where none counts."""
 
     @property
     def times(self) -> Times:
@@ -46,7 +50,8 @@ class Cell:
     def as_dict(self) -> dict[str, object]:
         """For the file of raw numbers."""
         known = {"rival": self.rival, "query": self.query, "codec": self.codec}
-        return known | {"wall": self.wall.as_dict(), "cpu": self.cpu.as_dict()}
+        times = {"wall": self.wall.as_dict(), "cpu": self.cpu.as_dict()}
+        return {**known, **times, **({"spent": dict(self.spent)} if self.spent else {})}
 
 
 @dataclass
@@ -94,7 +99,7 @@ def measure(
     for codec, path in files.items():
         for query in queries:
             peaks = _check(pool.workers, query, codec, path, unlike or _unequal)
-            taken: dict[str, list[dict[str, float]]] = {w.rival.key: [] for w in pool.workers}
+            taken: dict[str, list[dict[str, Any]]] = {w.rival.key: [] for w in pool.workers}
             for number in range(rounds):
                 for worker in pool.workers[:: -1 if number % 2 else 1]:
                     taken[worker.rival.key].append(worker.run(query.key, path))
@@ -133,10 +138,11 @@ def _unequal(one: list[float], other: list[float]) -> list[int]:
 
 
 def _cell(
-    key: str, query: Query, codec: str, runs: list[dict[str, float]], clock: str, peak: int
+    key: str, query: Query, codec: str, runs: Sequence[Mapping[str, Any]], clock: str, peak: int
 ) -> Cell:
     wall, cpu = (Times(tuple(run[what] for run in runs)) for what in ("seconds", "cpu"))
-    return Cell(key, query.key, codec, wall, cpu, clock, peak)
+    steps = spent.medians([run.get("spent", {}) for run in runs])
+    return Cell(key, query.key, codec, wall, cpu, clock, peak, steps)
 
 
 __all__ = ["Cell", "Pool", "RivalError", "WrongBinsError", "measure"]

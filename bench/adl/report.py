@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from .. import remembering, tables
 from ..goals import Verdict
-from ..rivals.adl import ADL_RIVALS, MEASURED
+from ..rivals.adl import ADL_RIVALS, DECOMPRESSION, MEASURED, ONE_THREAD
 from ..times import Times
 from ..warm import Cell
 from . import whole
@@ -45,6 +45,7 @@ def markdown(
         parts += ["## Warm: medians in milliseconds (min to max)\n"]
         parts += [tables.warm(cells, MEASURED, _TITLES)]
         parts += ["## The whole file\n", whole.markdown(cells, ADL_RIVALS, events)]
+        parts += [tables.where_time_goes(cells, ONE_THREAD, DECOMPRESSION.key, _TITLES)]
         parts += ["## Ratios\n", tables.ratios(cells, verdicts, list(RATIOS), _TITLES)]
     if cold:
         named = {", ".join(key): times for key, times in cold.items()}

@@ -105,12 +105,17 @@ def verdicts(cells: Sequence[Cell]) -> list[Verdict]:
 
 
 def markdown(
-    title: str, facts: str, rows: Sequence[Sequence[str]], verdicts: Sequence[Verdict]
+    title: str,
+    facts: str,
+    rows: Sequence[Sequence[str]],
+    cells: Sequence[Cell],
+    verdicts: Sequence[Verdict],
 ) -> str:
     """The whole page."""
     head = ["", "lines", "first picture, s", "all histograms, ms", "1000 events/s", "peak MB"]
     ratios = ([v.goal, f"{v.measured:.2f}", _wanted(v)] for v in verdicts)
     parts = [f"# {title}\n", facts, _LEGEND, remembering.LEGEND, tables.table(head, rows)]
+    parts += [tables.where_time_goes(cells, READING, DECOMPRESSION.key, {})]
     return "\n".join([*parts, tables.table(["times", "ratio", "goal"], ratios)])
 
 

@@ -86,7 +86,7 @@ class _Page:
         }
         known = about | ({"not measured yet": missing} if missing else {})
         title = f"The tt̄ analysis of the Analysis Grand Challenge, {publish.today()}"
-        text = report.markdown(title, tables.facts(known), rows, verdicts)
+        text = report.markdown(title, tables.facts(known), rows, self.cells, verdicts)
         parts = publish.of_parts(self._chosen.parts, _PARTS)
         what = f"-agc{parts}" + "-quick" * self._chosen.quick
         if missing:

@@ -1,5 +1,6 @@
 """The benchmark of the eight tasks as a program: it runs, compares, and judges rightly."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import spent
 from bench.adl import goals, report, whole
 from bench.adl.tasks import TASKS
 from bench.goals import medians
@@ -33,7 +35,12 @@ def test_quick_run(tmp_path):
     assert {(c["rival"], c["query"]) for c in found["warm"] if c["rival"] != "adl-limit"} == {
         (rival, task) for rival in rivals for task in TASKS
     }
-    assert written.with_suffix(".md").read_text().count("| adl1 MET of all events, zstd |") == 2
+    page = written.with_suffix(".md").read_text()
+    assert page.count("| adl1 MET of all events, zstd |") == 3
+    for cell in found["warm"]:
+        seconds = cell.get("spent", {}).values()
+        assert all(each >= -1e-3 for each in seconds)
+        assert bool(seconds) == (cell["rival"] in ("adl-treemill", "adl-reading"))
 
 
 def cell(rival, task, seconds):
@@ -83,6 +90,13 @@ def test_verdicts():
     assert "neither reads nor decompresses" in page
     assert "3.00 ✗ (≥ 4)" in page
     assert "| adl1, RDataFrame | 2.40 |" in page
+    assert "Where the time goes" not in page  # nothing was counted
+
+    counted = {"opening": 0.1, "reading": 0.2, "decompressing": 0.4, "decoding": 0.1}
+    steps = spent.steps(counted | {"seconds": 3.0}, 4.0)
+    cells[-3] = dataclasses.replace(cells[-3], spent=spent.medians([steps]))
+    page = report.markdown("t", {}, cells, first, verdicts, 500_000)
+    assert "lz4 | 100.0 | 200.0 | 400.0 | 100.0 | 2200.0 | 1000.0 | 500.0 |" in page
 
 
 def test_all_tasks_in_proportion_to_the_whole_file():
