@@ -10,6 +10,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,7 +100,8 @@ class Remembering:
     there: Results | None
     """None in a process that has another one's pass: it keeps nothing."""
     samples: Sequence[Sample]
-    is_fileset: bool
+    apart: bool
+    """Whether the pass has results for each sample, and not for all of them together."""
     nothing: Sequence[bytes]
     """The partials of no entries, one for each booking of the specification."""
     lacking: Mapping[int, tuple[int, ...]]
@@ -246,8 +248,9 @@ class _Total:
                 else:
                     rows[index] = [piece[key] for piece in found.pieces if key in piece]
         self._add_running(by_name)
-        results = {name: self._joined(rows) for name, rows in by_name.items()}
-        return [results] if of.is_fileset else results[None]
+        if of.apart:
+            return [{name: self._joined(rows) for name, rows in by_name.items()}]
+        return self._joined([list(chain(*rows)) for rows in zip(*by_name.values(), strict=True)])
 
     def _add_running(self, by_name: dict[str | None, list[list[bytes]]]) -> None:
         keys: dict[str | None, dict[int, tuple[bytes, Gathered]]] = defaultdict(dict)

@@ -111,6 +111,11 @@ class BookingRun(Computation[tuple[object, ...]]):
         """The pass that finds automatic ranges, and the places of its results."""
         return extents(self.bookings)
 
+    @property
+    def _apart(self) -> bool:
+        """Whether the pass has results for each sample. Axes are those of all samples."""
+        return self.phase == _FILL and self._chain.is_fileset
+
     def first_pass(self) -> PlannedPass:
         """See Computation."""
         self._before = self._origin.begun(self.bookings)
@@ -179,6 +184,7 @@ class BookingRun(Computation[tuple[object, ...]]):
             titles,
             core.dumps_each(),
             self.spans,
+            apart=self._apart,
             goes_on_in_files=self._pool.goes_on_in_files,
         )
         if self._pool.outlive and found.remembering.size > _MOST_HELD:
@@ -224,7 +230,7 @@ class BookingRun(Computation[tuple[object, ...]]):
             self._chain.skip_damaged()
         self._plan = plan(self.bookings, self._axes, self._files_made.fitting)
         sinks, described = self._files_made.sinks(self._plan), self._plan.specification
-        compiled = self._compiled(described, sinks, apart=self._chain.is_fileset)
+        compiled = self._compiled(described, sinks)
         if self._files_made and self._files_made.leave_out(self._no_entries()):
             return self._filling()
         return compiled
@@ -233,17 +239,15 @@ class BookingRun(Computation[tuple[object, ...]]):
         self,
         described: Specification,
         sinks: Mapping[int, Sink] | None = None,
-        *,
-        apart: bool = False,
     ) -> _Compiled:
         chain = self._pinned()
         try:
-            return self._compiled_for(chain, described, sinks or {}, apart)
+            return self._compiled_for(chain, described, sinks or {})
         except TreemillError:
             if chain.trees.assumed.changed() is None:
                 raise
             self._assumes = False
-        return self._compiled_for(self._pinned(), described, sinks or {}, apart)
+        return self._compiled_for(self._pinned(), described, sinks or {})
 
     def _pinned(self) -> Chain:
         soon: Iterable[int] = ()
@@ -254,7 +258,7 @@ class BookingRun(Computation[tuple[object, ...]]):
         return self._chain.pinned(soon, assume=self._assumes, threads=self._pool.threads)
 
     def _compiled_for(
-        self, chain: Chain, described: Specification, sinks: Mapping[int, Sink], apart: bool
+        self, chain: Chain, described: Specification, sinks: Mapping[int, Sink]
     ) -> _Compiled:
         task = QueryTask(
             described,
@@ -263,7 +267,7 @@ class BookingRun(Computation[tuple[object, ...]]):
             self.spans,
             sinks,
             remember=self._pool.remembers,
-            apart=apart,
+            apart=self._apart,
         )
         self._workload = task.workload(0)
         try:

@@ -62,12 +62,14 @@ def pieces(
     nothing: Sequence[bytes],
     spans: Sequence[Span] | None,
     *,
+    apart: bool,
     goes_on_in_files: bool,
 ) -> Pieces:
     """Looks for the results of a pass. `whole`: what it computes. `titles`: of the bookings, by the
     index in it. `nothing`: the partials of no entries, in the same way. `spans`: the parts of files
-    that it goes through, each of which is a file here; None: all files. `goes_on_in_files`: whether
-    it may begin with a part of a file."""
+    that it goes through, each of which is a file here; None: all files. `apart`: whether
+    it has results for each sample of a fileset. `goes_on_in_files`: whether it may begin with a
+    part of a file."""
     there.look()
     asked = _Asked(whole, chain, there, spans)
     samples = list(_samples(asked, chain))
@@ -85,7 +87,7 @@ def pieces(
     remembering = Remembering(
         there,
         samples,
-        chain.is_fileset,
+        apart,
         nothing,
         lacking,
         done,

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
+import hist
 import numpy as np
 import pytest
 import treemill as tm
@@ -528,6 +529,25 @@ def test_samples_of_a_fileset_are_apart(files, tmp_path):
     fresh_count, fresh = run(xsec=4.0)
     same(dict(weighted), dict(fresh))
     same(dict(count), dict(fresh_count))
+
+
+def test_samples_share_the_axes_that_a_first_pass_finds(files, tmp_path):
+    def run(of=files):
+        events = tm.fileset({"a": of[:1], "b": of[1:3], "c": of[3:]}, "Events")
+        varied = events.vary("nMuon", {"more": "nMuon + 7"})
+        grows = hist.axis.IntCategory([], growth=True)
+        most, grown = events.hist("MET_pt", bins=10), varied.hist("nMuon", bins=grows)
+        both = events.hist("MET_pt", "nMuon", bins=[5, hist.axis.Integer(0, 1, growth=True)])
+        return tm.run(most, grown, both)
+
+    parts = (files, files[:4], files[::-1], files)
+    fresh = [run(of) for of in parts]
+    tm.remember(tmp_path / "results")
+    for of, values in zip(parts, fresh, strict=True):
+        for found, wanted in zip(run(of), values, strict=True):
+            assert dict(found) == dict(wanted)
+            assert len({str(getattr(each, "nominal", each).axes) for each in found.values()}) == 1
+    assert tm.report().remembered.parts == 0
 
 
 def test_what_was_left_out_is_not_remembered(files, tmp_path):
