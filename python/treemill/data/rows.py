@@ -421,14 +421,16 @@ class CollectedRows:
     pieces: list[tuple[Order, Table | Stored]] = field(default_factory=list)
     bytes: int = 0
     files: list[tuple[RowColumn, ...]] = field(default_factory=list)
-    """The types of the columns in each file; files with equal types are there once."""
+    """The types of the columns in each file with entries; files with equal types are there once."""
+    empty: tuple[RowColumn, ...] = ()
+    """The types in a file that may have no entries. They count if no file is known to have any."""
     unequal: set[tuple[str, str]] = field(default_factory=set)
     """See `writing.tables.unequal_counts` and `unequal_lists`. Only for rows in files."""
 
     @cached_property
     def types(self) -> RowTypes:
         """The types of all columns over all files."""
-        return RowTypes(tuple(self.files))
+        return RowTypes(tuple(self.files) or (self.empty,))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -456,12 +458,8 @@ class CollectedRows:
         """True if there were more rows than the limit allows; then they were dropped."""
         return self.sink.folder is None and self.bytes > self.sink.limit
 
-    def describe(self, columns: Sequence[Column]) -> None:
-        """Note the types of the columns in one file."""
-        self.note(types_of(columns))
-
     def note(self, columns: tuple[RowColumn, ...]) -> None:
-        """Note these types of the columns in one file."""
+        """Note these types of the columns in a file with entries."""
         if columns not in self.files:
             self.files.append(columns)
 
@@ -478,6 +476,7 @@ class CollectedRows:
         self.pieces += other.pieces
         self.bytes += other.bytes
         self.unequal |= other.unequal
+        self.empty = self.empty or other.empty
         for columns in other.files:
             self.note(columns)
         if self.too_much:

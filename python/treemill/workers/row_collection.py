@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ..data.columns import Table
-from ..data.rows import CollectedRows, Order, Sink, Store, Stored
+from ..data.rows import CollectedRows, Order, Sink, Store, Stored, types_of
 from ..scheduling import FAILED
 from .workload import Bound, Forwarding, Ran, Turn, Workload, with_core
 
@@ -39,14 +39,18 @@ class _RowsPartial:
             self._describe(core)
 
     def _describe(self, core: _core.Partial) -> None:
-        """Notes the types in the file that a core partial was made for."""
+        """Sees the types in the file that a core partial was made for."""
         types = dict(core.row_types())
         self._none = {index: _table(columns) for index, columns in types.items()}
         for index, rows in self.rows.items():
-            if rows.sink.varied is None:
-                rows.describe(types[index])
-            else:
-                rows.note(rows.sink.varied.types(types))
+            varied = rows.sink.varied
+            rows.empty = types_of(types[index]) if varied is None else varied.types(types)
+
+    def note_types(self) -> None:
+        """Notes the types of the core partial: some of its entries are of a file that has them. A
+        file without entries says nothing, whichever worker meets it."""
+        for rows in self.rows.values():
+            rows.note(rows.empty)
 
     def as_of(self, bound: Bound[_core.Partial]) -> None:
         """Continues with rows of the types that this file's columns have. A core partial keeps the
@@ -57,6 +61,7 @@ class _RowsPartial:
             fresh.merge(self.core)
             self.core = fresh
             self._made_for = bound
+            self.note_types()
 
     def take(self, order: Order, *taken: Taken) -> None:
         """Takes over rows of the core, which follow each other. `order`: the place of the first of
@@ -124,7 +129,12 @@ class _RowsPartial:
         results: list[object] = list(self.core.results())
         for index, rows in self.rows.items():
             results[index] = CollectedRows(
-                rows.sink, list(rows.pieces), rows.bytes, list(rows.files), set(rows.unequal)
+                rows.sink,
+                list(rows.pieces),
+                rows.bytes,
+                list(rows.files),
+                rows.empty,
+                set(rows.unequal),
             )
         return results
 
@@ -172,6 +182,8 @@ class CollectingWorkload(Forwarding["_core.Partial"]):
             core, ran, rows = self._plain.run_plain(spans, turn, before, control)
             if core is not None:
                 partial = partial or _RowsPartial(core, self._sinks)
+                if any(ran.entries):
+                    partial.note_types()
                 try:
                     for order, taken in _in_a_row(spans, rows):
                         partial.take(order, *taken)
@@ -230,7 +242,8 @@ class Collecting:
         """Runs the core until `stop`. It ends early when its buffer of rows is full: the rows are
         moved, and it continues."""
         at = reached = start
-        partial.as_of(self._bound)
+        if start < stop:
+            partial.as_of(self._bound)
         try:
             while True:
                 ended = self._bound.run(at, stop, partial.core, control)

@@ -8,7 +8,7 @@ import pytest
 import treemill as tm
 import uproot
 
-from tests.python.written import jagged, write
+from tests.python.written import jagged, settled, write
 
 FORMATS = {"parquet": pyarrow.parquet.read_table, "feather": pyarrow.feather.read_table}
 
@@ -120,3 +120,24 @@ def test_lists_of_one_counter_in_one_file_and_of_two_in_another(folder):
         with uproot.open(path) as file:
             tree = next(iter(file.values()))
             assert ak.num(tree["J_a"].array()).to_list() != ak.num(tree["J_b"].array()).to_list()
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_types_of_files_without_entries_do_not_count(folder, mode):
+    """However many files of several samples a worker takes at once."""
+    large = np.array([2**53 + 1, 3])
+    integers = write(folder / "integers.root", x=large)
+    empty = write(folder / "empty.root", x=np.zeros(0), A=jagged())
+    floats = write(folder / "floats.root", x=np.array([0.5]))
+    settled(integers, empty, floats)
+    files = {"a": [floats], "b": [empty, integers, empty], "c": [empty, floats], "d": [empty]}
+    fs = tm.fileset(files, tree="t")
+    with tm.connect(workers=1, mode=mode) as session:
+        taken = session.run(fs.take("x"))
+        session.run(fs.snapshot(f"{folder}/{mode}_{{dataset}}.root", ["x"]))
+    wanted = {"a": np.array([0.5]), "b": large, "c": np.array([0.5]), "d": np.zeros(0)}
+    for sample, values in wanted.items():
+        assert (taken[sample].dtype, taken[sample].tolist()) == (values.dtype, values.tolist())
+        with uproot.open(f"{folder}/{mode}_{sample}.root") as file:
+            stored = file["t/x"].array(library="np")
+        assert (stored.dtype, stored.tolist()) == (values.dtype, values.tolist())
