@@ -6,13 +6,23 @@ from pathlib import Path
 
 import pytest
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+_SHARED = Path(__file__).parents[2] / "shared"
+CORPUS = _SHARED / "corpus"
 FILES = sorted(path.name for path in CORPUS.glob("*.root"))
 
 
 @functools.cache
 def corpus(name: str) -> str:
-    path = CORPUS / name
+    return _there(CORPUS / name)
+
+
+@functools.cache
+def found(name: str) -> str:
+    """A file that something has failed on."""
+    return _there(_SHARED / "found" / name)
+
+
+def _there(path: Path) -> str:
     if not path.exists():
         pytest.skip(f"no {path}: the corpus of test files is not there")
     return str(path)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from copy import copy
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from .._system.cache import prepare
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from queue import Queue
 
     import awkward as ak
+    from uproot.source.chunk import Chunk
+    from uproot.source.cursor import Cursor
 
     from .._core import Column, File
 
@@ -128,7 +131,9 @@ class _UprootBranch(Protocol):
     branches: Sequence[_UprootBranch]
     interpretation: _Interpretation
 
-    def array(self, *, entry_start: int, entry_stop: int, library: str) -> ak.Array: ...
+    def array(
+        self, interpretation: object, *, entry_start: int, entry_stop: int, library: str
+    ) -> ak.Array: ...
 
 
 class _UprootTree(Protocol):
@@ -235,11 +240,54 @@ def _read(branch: _UprootBranch, empty: Column | None, start: int, stop: int) ->
     from .columns import column_of, kind_of  # heavy: numpy
     from .common_type import cast  # heavy: numpy
 
-    array = branch.array(entry_start=start, entry_stop=stop, library="ak")
+    known = _within_bytes(branch.interpretation)
+    array = branch.array(known, entry_start=start, entry_stop=stop, library="ak")
     if len(array) != stop - start:
         raise ValueError(f"{len(array)} entries instead of {stop - start}")
     column = column_of(array)
     return column if empty is None else cast(column, kind_of(empty))
+
+
+def _within_bytes(interpretation: object) -> object:
+    """uproot's interpretation of a branch, which takes no container for longer than the bytes of
+    its entry are many: uproot makes room for as many items as bytes say before it reads them, and
+    bytes that it misunderstands say any number."""
+    from uproot.containers import AsContainer
+    from uproot.interpretation.objects import AsObjects
+
+    if not isinstance(interpretation, AsObjects):
+        return interpretation
+    model, cursor_of = interpretation.model, _bounded_cursor()
+
+    def read(chunk: Chunk, cursor: Cursor, *arguments: object, **options: object) -> object:
+        return model.read(chunk, cursor_of(cursor.index, cursor.origin), *arguments, **options)
+
+    if isinstance(model, AsContainer):
+        bounded = copy(model)
+        bounded.read = read
+    else:
+        bounded = type(model.__name__, (model,), {"read": staticmethod(read)})
+    return AsObjects(bounded, interpretation.branch)
+
+
+@cache
+def _bounded_cursor() -> type:
+    """uproot's place in the bytes of an entry, where lengths of containers are within bounds."""
+    from uproot import containers
+    from uproot.source.cursor import Cursor
+
+    length_of_container = getattr(containers, "_stl_container_size", None)
+
+    class BoundedCursor(Cursor):  # type: ignore[misc]
+        def field(self, chunk: Chunk, form: object, *more: object, **options: object) -> object:
+            value = super().field(chunk, form, *more, **options)
+            if form is length_of_container and value > chunk.stop - self.index:
+                left = chunk.stop - self.index
+                raise ValueError(f"a container of {value} items where {left} bytes are left")
+            known: object = value
+            return known
+
+    return BoundedCursor
 
 
 def _collect(branch: _UprootBranch, path: str, known: dict[str, _UprootBranch]) -> None:

@@ -1,5 +1,6 @@
 """Branches that the core cannot read are read by uproot, and what neither reads is refused."""
 
+import tracemalloc
 from pathlib import Path
 
 import awkward as ak
@@ -9,9 +10,11 @@ import treemill as tm
 import uproot
 from treemill.data import file_tree as filetree
 from treemill.data import open_tree as shared
+from treemill.data.from_core import layout
 from treemill.data.uproot_fallback import Fallback
+from uproot.interpretation.objects import AsObjects
 
-from tests.corpus_files import corpus
+from tests.corpus_files import corpus, found
 from tests.python.written import jagged, write
 from tests.raising import raises
 
@@ -155,6 +158,47 @@ def test_a_class_that_its_file_does_not_describe(core):
     theirs = uproot.open(path)["CollectionTree"].arrays(filter_name=name)
     assert events.branches[name].how in ("core", "uproot")
     assert events.arrays(name).to_list() == theirs.to_list()
+
+
+@pytest.mark.parametrize("keys", ["i32", "str"])
+@pytest.mark.parametrize("values", ["vec_i16", "vec_str", "set_str"])
+def test_uproot_makes_no_room_for_more_items_than_there_are_bytes(core, keys, values):
+    """It skips six bytes of these maps where two are to be skipped, and takes others for lengths:
+    of a billion items where keys are strings. The core reads them."""
+    path = found("groot__testdata__std-containers-split00.root")
+    name = f"map_{keys}_{values}"
+    tracemalloc.start()
+    try:
+        with raises(tm.UnsupportedError, about=[path, name]):
+            Fallback(path, "tree").read(name, "map", 0, 2)
+        assert tracemalloc.get_traced_memory()[1] < 1e8
+    finally:
+        tracemalloc.stop()
+    key, value = {"i32": -1, "str": "one"}[keys], {"i16": -1, "str": "one"}[values[4:]]
+    assert tm.dataset(path).arrays([name], stop=1)[name].to_list() == [[(key, [value])]]
+
+
+@pytest.mark.parametrize(
+    ("file", "tree"),
+    [
+        ("uproot-issue-1221.root", "TrkAna/trkana"),
+        ("uproot-issue367b.root", "tree"),
+    ],
+)
+def test_objects_are_what_uproot_makes_of_them(core, file, tree):
+    path, tried = corpus(file), 0
+    fallback = Fallback(path, tree)
+    for name, branch in uproot.open(path)[tree].iteritems():
+        if type(branch.interpretation) is not AsObjects:
+            continue
+        try:
+            known = branch.array(library="ak")
+        except Exception:
+            continue
+        column = fallback.read(name, branch.typename, 0, branch.num_entries)
+        assert ak.to_list(layout(column)) == known.to_list()
+        tried += 1
+    assert tried
 
 
 def test_files_after_the_first_need_not_be_opened_by_uproot(blind, path, tmp_path, monkeypatch):

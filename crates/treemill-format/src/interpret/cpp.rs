@@ -97,7 +97,12 @@ fn collection(name: &str, header: u8, classes: &Classes, depth: usize) -> Option
 /// Key and value of a map; awkward calls them 0 and 1.
 fn pair(name: &str, arguments: &str, first: Layout, second: Layout, classes: &Classes) -> Layout {
     let pair = [0, 1].map(|nth| argument(arguments, nth).unwrap_or_default());
-    let close = if arguments.ends_with('>') { " >" } else { ">" };
+    // Names of types that end with one of a template have a space there, or none.
+    let close = if arguments.trim_end().ends_with('>') {
+        " >"
+    } else {
+        ">"
+    };
     let described = classes
         .infos
         .newest(&format!("pair<{},{}{close}", pair[0], pair[1]));
@@ -279,6 +284,36 @@ mod tests {
                 layout = Some(*item);
             }
             assert!(matches!(layout, Some(Layout::Absent { .. })), "{name}");
+        }
+    }
+
+    #[test]
+    fn pairs_are_of_the_version_that_the_file_describes() {
+        let named = |name: &str| crate::streamer::StreamerInfo {
+            name: name.to_owned(),
+            checksum: 7,
+            version: 1,
+            elements: Vec::new(),
+        };
+        let infos = crate::streamer::StreamerInfos::new(vec![
+            named("pair<int,short>"),
+            named("pair<int,vector<short> >"),
+            named("pair<string,vector<vector<short> > >"),
+        ]);
+        for name in [
+            "map<int,short>",
+            "map<int,vector<short> >",
+            "map<int,vector<short>>",
+            "multimap<string,vector<vector<short> > >",
+        ] {
+            let known = super::layout(name, 0, &Classes::new(&infos), 16).ok();
+            let Some(Layout::Vector { item, .. }) = known else {
+                panic!("{name} is a collection");
+            };
+            let Layout::Object(pair) = *item else {
+                panic!("{name} is of pairs");
+            };
+            assert_eq!((pair.class.version, pair.class.checksum), (1, 7), "{name}");
         }
     }
 
