@@ -15,6 +15,7 @@ from functools import cache
 from typing import IO, BinaryIO
 
 from ..errors import QueryError, SourceError, UnsupportedError, local_path, writing
+from .memory import without_collector
 
 __all__ = [
     "new_file",
@@ -158,8 +159,10 @@ def parsed(data: bytes, path: str, most: int = MOST_BYTES) -> object:
     which says why, if they are none."""
     import json  # start-up
 
+    text = unpacked(data, most) if path.endswith(".gz") else data
     try:
-        return json.loads(unpacked(data, most) if path.endswith(".gz") else data)
+        with without_collector():
+            return json.loads(text)
     except RecursionError:
         raise ValueError("its lists are in one another too deeply") from None
 

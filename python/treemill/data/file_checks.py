@@ -50,15 +50,16 @@ class VerifiedFile:
 def verified_of(file: Mapping[str, object], of: str) -> VerifiedFile | None:
     """Returns what a fileset says of a file; None if the file was not verified. Raises QueryError
     for what makes no sense. `of`: the fileset, for messages."""
-    if "num_entries" not in file or "size" not in file or "clusters" not in file:
+    try:
+        size, entries, clusters = file["size"], file["num_entries"], file["clusters"]
+    except KeyError:
         return None
-    size, entries, clusters = file["size"], file["num_entries"], file["clusters"]
     uuid = file.get("uuid")
     if not (
         isinstance(size, int)
         and size >= 0
         and isinstance(entries, int)
-        and isinstance(clusters, Sequence)
+        and (type(clusters) is list or isinstance(clusters, Sequence))
         and _ascend(clusters, entries)
     ):
         raise QueryError(

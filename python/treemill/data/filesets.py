@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._system.memory import without_collector
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..frozen import replaced
 from . import source
@@ -247,9 +248,12 @@ def _add(collected: FilesetFiles, name: str | None, contents: object, tree: str 
         raise QueryError(f"{of} has metadata {reserved[0]!r}, which chunks have by themselves")
     if name is not None:
         own["dataset"] = name
-    files, common = [*_files(contents["files"], of)], contents.get("treename") or tree
-    paths = [each.path if each.replicas is None else None for each in files]
-    known = plain(paths, [each.tree or common for each in files], [e.verified for e in files], own)
+    common = contents.get("treename") or tree
+    with without_collector():
+        files = [*_files(contents["files"], of)]
+        paths = [each.path if each.replicas is None else None for each in files]
+        trees = [each.tree or common for each in files]
+        known = plain(paths, trees, [each.verified for each in files], own)
     for file, location in zip(files, known, strict=True):
         for each in (location,) if location else _locations(file, common, own):
             if file.steps is not None:
@@ -301,17 +305,18 @@ def _files(files: object, of: str) -> Iterator[_FilesetFile]:
     from .file_checks import verified_of  # start-up: few datasets come from JSON files
 
     for path, each in files.items():
-        each = _plain(each)
+        each = each if type(each) is dict else _plain(each)
         if each is None or isinstance(each, str):
             yield _FilesetFile(path, each)
-        elif isinstance(each, list | tuple):
+        elif isinstance(each, (list, tuple)):
             yield _FilesetFile(path, replicas=list(each))
-        elif isinstance(each, Mapping):
+        elif type(each) is dict or isinstance(each, Mapping):  # most are: there may be many
             replicas = each.get("replicas")
             if replicas is not None and not isinstance(replicas, list | tuple):
                 raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
             copies = None if replicas is None else list(replicas)
-            steps, verified = _steps(each, of), verified_of(each, of)
+            steps = _steps(each, of) if "steps" in each else None
+            verified = verified_of(each, of)
             yield _FilesetFile(path, each.get("object_path"), steps, copies, verified)
         else:
             raise QueryError(f"{of}: the tree of {path} is a name, not {each!r}")

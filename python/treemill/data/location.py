@@ -7,13 +7,14 @@ Asks data/source.py for directories and list files; opens no ROOT file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .._system.files import working_folder
+from .._system.memory import without_collector
 from ..errors import QueryError, SourceError, without_credentials
 from ..frozen import frozen, replaced
 from . import source
@@ -163,21 +164,26 @@ def plain(
     trees: Iterable[object],
     verified: Iterable[VerifiedFile | None] = repeat(None),
     metadata: Mapping[str, object] | None = None,
-) -> Iterator[Location | None]:
+) -> list[Location | None]:
     """The locations of those of these files that are plain paths, with their trees; None of the
     others. There may be many, and most are plain: no other may be asked for each. `verified`: what
     was found of each; `metadata`: of all."""
     texts = [each if type(each) is str else "" for each in files]
-    names: dict[str | None, str | None] = {}
-    for text, tree, found, is_plain in zip(
-        texts, trees, verified, source.are_plain(texts), strict=False
-    ):
-        if not is_plain or not (tree is None or isinstance(tree, str)):
-            yield None
-            continue
+    are_plain = source.are_plain(texts)
+    names: dict[str | None, str | None] = {None: None}
+
+    def own(tree: str | None) -> str | None:
         if tree not in names:
             names[tree] = _tree(tree)
-        yield Location(text, names[tree], metadata, verified=found)
+        return names[tree]
+
+    with without_collector():
+        return [
+            Location(text, own(tree), metadata, None, (), None, found)
+            if is_plain and (tree is None or isinstance(tree, str))
+            else None
+            for text, tree, found, is_plain in zip(texts, trees, verified, are_plain, strict=False)
+        ]
 
 
 def replicated(name: object, addresses: Iterable[object], tree: str | None = None) -> Location:

@@ -4,17 +4,16 @@ measured. Parses arguments and prints; imports what a command needs when it is c
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from .._system.files import picture_file, write_text
+from .._system.memory import without_collector
 from ..errors import SourceError, UnsupportedError
 from ..pictures.line_charts import Panel, Series
 from .options import Commands
@@ -94,7 +93,7 @@ def outcomes(
     own. With several seeds, the outcome with the median time."""
     for number in nodes or scenario.sweep or (scenario.nodes,):
         for strategy in strategies:
-            with _without_collector():
+            with without_collector():
                 runs = [
                     simulate(
                         replace(scenario.at(number), seed=scenario.seed + i),
@@ -104,19 +103,6 @@ def outcomes(
                     for i in range(seeds)
                 ]
             yield sorted(runs, key=lambda outcome: outcome.seconds)[seeds // 2]
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """A simulation makes millions of small objects and no circles of them: looking for circles
-    would take a third of its time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def row(outcome: SimulationOutcome) -> str:

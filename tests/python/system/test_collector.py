@@ -1,0 +1,57 @@
+"""Pauses of Python's collector of circles: they end, nest, and many files of a list are made in
+one."""
+
+import gc
+import json
+from contextlib import ExitStack, contextmanager
+
+import pytest
+import treemill as tm
+from treemill._system.memory import without_collector
+
+
+@contextmanager
+def counted():
+    """The generations of the collections within."""
+    found = []
+
+    def note(phase, about):
+        if phase == "start":
+            found.append(about["generation"])
+
+    gc.callbacks.append(note)
+    try:
+        yield found
+    finally:
+        gc.callbacks.remove(note)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_what_it_was_after_pauses_that_overlap(enabled):
+    was = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        first, second = ExitStack(), ExitStack()
+        first.enter_context(without_collector())
+        second.enter_context(without_collector())  # as another thread's
+        first.close()
+        assert not gc.isenabled(), "the second one still goes on"
+        second.close()
+        assert gc.isenabled() == enabled
+        with pytest.raises(KeyError), without_collector():
+            raise KeyError
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_many_files_of_a_list_are_made_without_collections(tmp_path):
+    several = 20 * gc.get_threshold()[0]
+    path, document = str(tmp_path / "f.root"), tmp_path / "all.json"
+    (tmp_path / "f.root").touch()
+    about = {"object_path": "t", "size": 5, "num_entries": 1, "clusters": [0]}
+    document.write_text(json.dumps({"d": {"files": [{path: about} for _ in range(several)]}}))
+    with counted() as found:
+        events = tm.dataset(str(document))
+    assert events.num_entries == several
+    assert len(found) <= 10, f"{several:,} files took {len(found)} collections"
