@@ -65,8 +65,6 @@ class PlainFiles:
             and words.isdisjoint(NUMBERING)
             and TREE_WEIGHT not in words
             and not any("/" in word for word in words)
-            # Few datasets have both, and Python joins them.
-            and not (chain.friends and chain.trees.missing.defaults)
         )
 
     def parts(self, spans: Sequence[Span]) -> PlainParts | None:

@@ -284,6 +284,46 @@ def test_a_friends_file_that_is_replaced_during_a_pass_is_an_error(
         run(lambda: [main.add_friend(friend, alias="o").sum("z"), main.count()])
 
 
+# Friends and defaults together.
+
+
+@pytest.mark.parametrize(("missing", "text"), [*DEFAULTS, ({"*": -1}, "h")])
+@pytest.mark.parametrize("turned", [0, 1, 2, 3])
+def test_files_that_lack_columns_and_have_friends_are_those_of_files_one_by_one(
+    core, lacking, tmp_path, missing, text, turned, monkeypatch, bound
+):
+    files = lacking[turned:]
+    total = len(files) * EACH
+    # `y` of the friend is not the dataset's, also where a file lacks it; only the friend has `h`.
+    z = np.arange(total, dtype="f8")
+    other = friend_of(tmp_path / "f", [total], z=z, y=z + 1000, h=z % 9)
+    events = tm.dataset(files, tree="t", missing=missing).add_friend(other, alias="o")
+
+    def book():
+        return [
+            events.hist(text, bins=(40, -20, 20), weight="o.y - z - 999"),
+            events.sum(f"({text}) + o.z"),
+            events.filter(f"{text} > 1").sum("o.y"),
+            events.sum("h"),
+            events.count() if missing.get("y", 0) is None else events.take(text),
+        ]
+
+    found = run(book, workers=1)
+    assert len(bound) < FILES // 2
+    assert found[3] == (z % 9).sum()
+    bound.clear()
+    assert_same(found, run(book, monkeypatch))
+    assert len(set(bound)) == len(files)
+
+
+def test_a_friend_does_not_hide_the_default_of_a_column(core, lacking, tmp_path, bound):
+    other = friend_of(tmp_path / "f", SIZES["others"], y=np.full(TOTAL, 1e6))
+    events = tm.dataset(lacking, tree="t", missing={"y": -1.5}).add_friend(other, alias="o")
+    sums = run(lambda: [events.sum("y"), events.sum("o.y")])
+    own, lack = np.arange(EACH).sum() / 2, -1.5 * EACH
+    assert sums == [FILES // 4 * (own + 3 * lack), 1e6 * TOTAL]
+
+
 # Looks at all files.
 
 
