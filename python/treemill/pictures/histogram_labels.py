@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "axis_label",
+    "edges_of",
     "filled",
     "in_digits",
     "is_logarithmic",
@@ -41,6 +42,25 @@ def quantity(histogram: Hist) -> str:
 def axis_label(axis: Axis) -> str:
     """The axis' label, or its name if it has no label."""
     return str(axis.label or axis.name or "")
+
+
+def edges_of(axis: Axis) -> list[float]:
+    """The edges by which an axis of numbers is filled. boost-histogram names others of a circular
+    one with edges of its own (`axis.edges` has 2 for 2.5): these are found by asking which bin a
+    number falls into."""
+    first, last = float(axis.edges[0]), float(axis.edges[-1])
+    if not (axis.traits.circular and axis.traits.continuous and type(axis).__name__ == "Variable"):
+        return [float(edge) for edge in axis.edges]
+    edges = [first]
+    for number in range(1, int(axis.size)):
+        below, above = edges[-1], last
+        while below < (middle := below / 2 + above / 2) < above:
+            if int(axis.index(middle)) < number:
+                below = middle
+            else:
+                above = middle
+        edges.append(above)
+    return [*edges, last]
 
 
 def is_logarithmic(axis: Axis) -> bool:

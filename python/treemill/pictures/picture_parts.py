@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from .._system.process import in_notebook
 from ..errors import QueryError
-from .histogram_labels import is_profile, outside, quantity
+from .histogram_labels import edges_of, is_profile, outside, quantity
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -367,9 +367,11 @@ def drawn_edges(axis: Axis, place: Axes, direction: str = "x") -> Edges:
     """The edges at which bins are drawn. Bins of whole numbers and categories are centred on the
     number or the name, and bins without an end get one."""
     marks = place.xaxis if direction == "x" else place.yaxis
+    import numpy as np
+
     edges: NDArray[np.float64]
     if axis.traits.continuous:
-        edges = axis.edges
+        edges = np.array(edges_of(axis))
         return _with_ends(edges, marks)
     if axis.traits.ordered and type(axis).__name__ == "Integer":
         edges = axis.edges - 0.5
@@ -452,8 +454,9 @@ def contents_label(histogram: Hist) -> str:
     axis = histogram.axes[0]
     if histogram.ndim > 1 or is_profile(histogram) or not axis.traits.continuous:
         return what
-    width = abs(float(axis.edges[-1] - axis.edges[0])) / axis.size
-    if not all(math.isclose(abs(each), width, rel_tol=1e-6) for each in axis.widths):
+    edges = edges_of(axis)
+    width = abs(edges[-1] - edges[0]) / axis.size
+    if not all(math.isclose(abs(b - a), width, rel_tol=1e-6) for a, b in pairwise(edges)):
         return what
     unit = _UNIT.search(axis.label)
     if unit is None:

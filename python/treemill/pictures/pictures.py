@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import QueryError
-from .histogram_labels import axis_label, filled, is_logarithmic, is_profile
+from .histogram_labels import axis_label, edges_of, filled, is_logarithmic, is_profile
 from .picture_parts import (
     Band,
     Legend,
@@ -134,7 +134,7 @@ def _check(histograms: Mapping[str, Hist], first: Hist) -> None:
 
 def _places(axis: Axis) -> list[object]:
     if axis.traits.continuous:
-        return [float(edge) for edge in axis.edges]
+        return [*edges_of(axis)]
     return [axis.value(i) for i in range(axis.size)]
 
 

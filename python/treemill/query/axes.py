@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, SupportsFloat, SupportsIndex, TypeAli
 
 from ..errors import QueryError, UnsupportedError
 from ..frozen import frozen
+from ..pictures.histogram_labels import edges_of
 from .axis_specification import (
     AxisSpecification,
     Flags,
@@ -329,8 +330,7 @@ def _from_object(axis: UserAxis) -> AxisSpecification:
     if kind == "Variable":
         if traits.circular and not all(math.isfinite(edge) for edge in axis.edges):
             raise QueryError(f"{axis!r} is circular, and its edges are not finite")
-        edges = _circular_edges(axis) if traits.circular else [float(e) for e in axis.edges]
-        return variable(edges, **flags)
+        return variable(edges_of(axis), **flags)
     if kind == "Integer":
         first = int(axis.edges[0])
         return integer(first, first + int(axis.size), **flags)
@@ -343,22 +343,6 @@ def _from_object(axis: UserAxis) -> AxisSpecification:
     if kind == "Boolean":
         return {"kind": "boolean"}
     raise UnsupportedError(f"axes of type {type(axis).__name__} are not supported")
-
-
-def _circular_edges(axis: UserAxis) -> list[float]:
-    """The edges by which a circular Variable axis is filled. boost-histogram names others
-    (`axis.edges` has 2 for 2.5), so that they are found by asking which bin a number falls into."""
-    first, last = float(axis.edges[0]), float(axis.edges[-1])
-    edges = [first]
-    for number in range(1, int(axis.size)):
-        below, above = edges[-1], last
-        while below < (middle := below / 2 + above / 2) < above:
-            if int(axis.index(middle)) < number:
-                below = middle
-            else:
-                above = middle
-        edges.append(above)
-    return [*edges, last]
 
 
 def _transform(axis: UserAxis, transform: AxisTransform) -> Transform:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._system.files import picture_file
 from ..errors import QueryError, check_flag, check_text, warn
+from ..pictures.histogram_labels import edges_of
 
 if TYPE_CHECKING:
     import hist
@@ -43,9 +44,7 @@ def bins_of(histogram: Hist) -> list[list[object]]:
     """What the bins of each axis are: edges, or the values of an axis that is not continuous.
     Names, labels and flow bins do not count."""
     return [
-        [float(edge) for edge in axis.edges]
-        if axis.traits.continuous
-        else [axis.value(i) for i in range(axis.size)]
+        [*edges_of(axis)] if axis.traits.continuous else [axis.value(i) for i in range(axis.size)]
         for axis in histogram.axes
     ]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import UnsupportedError, warn
+from ..pictures.histogram_labels import edges_of
 from ..query.booking import Booking
 from ..query.cutflow import Cut, CutFlow
 from .by_dataset import ByDataset
@@ -284,6 +285,9 @@ def described(histogram: Hist, path: str, *, is_all: bool = True) -> Json:
 
     try:
         description: Json = histogram._to_uhi_()
+        for axis, said in zip(histogram.axes, description["axes"], strict=True):
+            if said["type"] == "variable":
+                said["edges"] = np.array(edges_of(axis))
     except (AttributeError, TypeError, KeyError, NotImplementedError) as error:
         raise UnsupportedError(f"cannot save {path}: UHI does not describe it: {error}") from error
     storage = dict(description["storage"])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import warn
+from ..pictures.histogram_labels import edges_of
 from .histograms import cancelled_of, fills_of, note_cancelled, note_fills
 from .result_tree import unsupported
 
@@ -213,7 +214,7 @@ def _axis(axis: Axis, name: str, labels: Sequence[str] | None, *, grows: bool) -
     even = kind == "Regular" and axis.transform is None
     # ROOT has no axis without bins.
     bins = axis.size if labels is None else max(len(labels), 1)
-    edges = np.arange(bins + 1.0) if labels is not None else np.array(axis.edges, ">f8")
+    edges = np.arange(bins + 1.0) if labels is not None else np.array(edges_of(axis))
     uneven = not even and labels is None and kind != "Integer"
     return identify.to_TAxis(
         name[1:].lower(),

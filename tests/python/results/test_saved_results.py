@@ -107,6 +107,18 @@ def test_sparse_histograms_are_loaded(tmp_path, storage):
             np.testing.assert_array_equal(found[name].values(), each.values())
 
 
+@pytest.mark.parametrize("suffix", ["root", "h5", "json"])
+@pytest.mark.parametrize("edges", [[-5, -1, 0, 3], [0, 1, 2.5, 7.7], [-0.1, 0.2, 0.35]])
+def test_circular_axes_have_the_edges_by_which_they_were_filled(tmp_path, suffix, edges):
+    """boost-histogram names others."""
+    made = hist.Hist(hist.axis.Variable(edges, circular=True)).fill(np.linspace(-9, 9, 50))
+    tm.save({"h": made}, tmp_path / f"x.{suffix}")
+    assert tm.load(tmp_path / f"x.{suffix}")["h"] == made
+    if suffix == "root":
+        with uproot.open(tmp_path / "x.root") as file:
+            assert file["h"].axis().edges().tolist() == edges
+
+
 def test_what_uproot_wrote_is_loaded(tmp_path):
     made = histograms()["Weight"]["regular"]
     with uproot.recreate(tmp_path / "x.root") as file:
