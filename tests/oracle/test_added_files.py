@@ -380,6 +380,30 @@ def test_what_is_in_no_category_is_added_by_label(tmp_path, added):
     assert {label: sums[0] for label, sums in found["bins"].items()} == sums
 
 
+@pytest.mark.parametrize("label_first", [True, False])
+@pytest.mark.parametrize("storage", ["Double", "Weight", "WeightedMean"])
+def test_bins_without_an_end_are_added_beside_labels(tmp_path, added, storage, label_first):
+    """ROOT looks for the bin in which the centre of a bin lies."""
+    ends = hist.axis.Variable([-np.inf, -1, 0, np.inf]), hist.axis.Variable([-np.inf, np.inf])
+    paths, sums = [tmp_path / f"{job}.root" for job in range(2)], {}
+    for path, scale in zip(paths, (1, 3), strict=True):
+        for name, numbers in zip(("some", "one"), ends, strict=True):
+            axes, values = [hist.axis.Boolean(), numbers], [[0, 1, 1, 0], [-5, -0.5, 6, 7]]
+            if not label_first:
+                axes, values = axes[::-1], values[::-1]
+            made = hist.Hist(*axes, storage=getattr(hist.storage, storage)())
+            more = {"sample": [1, 2, 3, 5]} if storage == "WeightedMean" else {}
+            made.fill(*values, weight=np.array([2, 3, 4, 5.0]) * scale, **more)
+            sums[name] = sums[name] + made if name in sums else made
+            sums[f"{scale} {name}"] = made
+        tm.save({name: sums[f"{scale} {name}"] for name in ("some", "one")}, path)
+    added(*paths)
+    found = tm.load(tmp_path / "merged.root")
+    for name, each in found.items():
+        assert each.axes == sums[name].axes
+        assert each.values(flow=True).tolist() == sums[name].values(flow=True).tolist()
+
+
 def test_a_job_without_categories_adds_nothing(tmp_path, added):
     made = {
         name: hist.Hist(hist.axis.StrCategory([], growth=True), storage=hist.storage.Weight())

@@ -57,6 +57,8 @@ _SHIFTED = 1e-190
 """Deviations below this are such shifts."""
 _OTHER = "(other)"
 """The label of what is in none of an axis' categories."""
+_END = float(np.finfo(float).max) / 2
+"""The end of a bin without one: two of these are not farther apart than a double holds."""
 _GROWS_BY_LABEL = 0b11
 """TAxis::kAlphanumeric and kCanExtend."""
 
@@ -84,10 +86,12 @@ def root_histogram(histogram: Hist, path: str) -> Model:
             "has categories on its third axis, by which hadd does not add: put them on the first "
             "or the second one if you will add files with other categories",
         )
-    made = [_axis(*each, grows=grows) for each in zip(axes, ROOT_AXES, labels, strict=False)]
-    if not profile:
-        return _counts(histogram, made)
-    return _profile(histogram, made, path, any(each is not None for each in labels))
+    by_label = any(each is not None for each in labels)
+    made = [
+        _axis(*each, grows=grows, by_label=by_label)
+        for each in zip(axes, ROOT_AXES, labels, strict=False)
+    ]
+    return _profile(histogram, made, path, by_label) if profile else _counts(histogram, made)
 
 
 def _title(histogram: Hist) -> str:
@@ -207,7 +211,11 @@ def _labels_of(histogram: Hist, number: int) -> list[str] | None:
     return labels
 
 
-def _axis(axis: Axis, name: str, labels: Sequence[str] | None, *, grows: bool) -> Model:
+def _axis(
+    axis: Axis, name: str, labels: Sequence[str] | None, *, grows: bool, by_label: bool
+) -> Model:
+    """`by_label`: whether ROOT adds by the labels of an axis. By an axis of numbers it adds by the
+    centres of bins then, and a bin without an end needs one to have a centre."""
     from uproot.writing import identify
 
     kind = type(axis).__name__
@@ -215,6 +223,8 @@ def _axis(axis: Axis, name: str, labels: Sequence[str] | None, *, grows: bool) -
     # ROOT has no axis without bins.
     bins = axis.size if labels is None else max(len(labels), 1)
     edges = np.arange(bins + 1.0) if labels is not None else np.array(edges_of(axis))
+    if by_label:
+        edges = np.clip(edges, -_END, _END)
     uneven = not even and labels is None and kind != "Integer"
     return identify.to_TAxis(
         name[1:].lower(),
