@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Generic, Protocol
 from ..errors import TreemillError
 from ..public_api import ShownText, public_class
 from .quantities import Known, Quantity
-from .steps import Params, Step
+from .steps import Filter, Params, Step
 
 __all__ = [
     "OF_DATASETS",
@@ -25,6 +25,7 @@ __all__ = [
     "Place",
     "Services",
     "compute",
+    "named_filters",
     "steps_to",
 ]
 
@@ -309,6 +310,15 @@ def steps_to(place: Place) -> list[Place]:
         places.append(walk)
         walk = walk.parent
     return places[::-1]
+
+
+def named_filters(place: Place) -> list[Place]:
+    """The places with a filter that has a name, from the dataset down to this one."""
+    return [
+        each
+        for each in steps_to(place)
+        if isinstance(each.step, Filter) and each.step.name is not None
+    ]
 
 
 class Located:

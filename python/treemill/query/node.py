@@ -14,7 +14,7 @@ from ..language.function_registry import ExternalFunction
 from ..language.tree_node import Tree
 from ..migration_hints import ROOT_METHODS, UPROOT_METHODS
 from ..public_api import public_class
-from .booking import OF_DATASETS, Booking, Origin, Place, steps_to
+from .booking import OF_DATASETS, Booking, Origin, Place, named_filters, steps_to
 from .quantities import Flow, Known
 from .statistics import StatisticsMethods
 from .steps import (
@@ -363,7 +363,8 @@ class Bookable(StatisticsMethods, Values):
         ----------
         weight
             One number per event, with which each entry counts. It must be known at the first of
-            these filters: define and vary its columns before.
+            these filters: define and vary its columns before. If it is known only after an entry
+            list of the dataset, the list is no part of the cut flow.
 
         Returns
         -------
@@ -382,13 +383,11 @@ class Bookable(StatisticsMethods, Values):
         ['two muons']
         """
         steps = [each.step for each in steps_to(self.node)]
-        names = [step.name for step in steps if isinstance(step, Filter) and step.name is not None]
-        if not names:
-            raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
         by = weighted(weight)
-        if by is not None:
-            check_weight(by, steps, self.node.origin.chain.referred)
-        return Booking(self.node, Flow(by))
+        first = 0 if by is None else check_weight(by, steps, self.node.origin.chain.referred)
+        if not named_filters(self.node)[first:]:
+            raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
+        return Booking(self.node, Flow(by, first))
 
     def _names(self) -> Known:
         """The names of all columns here; of those whose values expressions cannot use, the branch.

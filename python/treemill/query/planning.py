@@ -18,7 +18,7 @@ from ..language.expression import Expression, parse
 from ..language.function_registry import ExternalFunction, lasting
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
-from .booking import Booking, Place, steps_to
+from .booking import Booking, Place, named_filters, steps_to
 from .quantities import Flow, Hist, Quantiles, Quantity, Scalar, Unique
 from .rows import Rows, Snapshot, check_variation
 from .steps import Define, Filter, Relations, Step, Vary, affects, changed_after, mention
@@ -489,10 +489,9 @@ def _places(booking: Booking) -> list[Place]:
     if not isinstance(booking.wanted, Flow):
         return [booking.node]
     places: list[Place] = []
-    for node in steps_to(booking.node):
-        if isinstance(node.step, Filter) and node.step.name is not None:
-            assert node.parent is not None
-            places += [node.parent, node]
+    for node in named_filters(booking.node)[booking.wanted.first :]:
+        assert node.parent is not None
+        places += [node.parent, node]
     return places
 
 

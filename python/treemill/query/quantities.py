@@ -330,6 +330,8 @@ class Flow:
     filter."""
 
     weight: Expression | None = None
+    first: int = 0
+    """The named filters before it that are left out."""
 
     @property
     def title(self) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
+from ..data.entry_list import SELECTED
 from ..errors import QueryError, unquoted
 from ..frozen import frozen
 from ..language.expression import Constant, Expression, column, parse
@@ -226,26 +227,34 @@ def check_weight(
     weight: Expression,
     steps: Sequence[Step | None],
     referred: Callable[[frozenset[str]], Collection[str]],
-) -> None:
+) -> int:
     """Raises QueryError if the weight of a report has a column that is defined or varied after the
     first filter with a name: there entries are counted before it is known, or with another weight.
-    `referred`: see `Relations`."""
+    Returns how many such filters come before it is known. Only the data's own can, which is left
+    out of the report then: nothing is defined before the data. `referred`: see `Relations`."""
     first: str | None = None
+    selected, left_out = False, 0
     # Only members refer to other objects.
     heads = weight.names.union(referred(weight.words) if weight.members else ())
     for step in steps:
         if isinstance(step, Filter):
-            first = first or step.name
-        elif first and step is not None:
+            if SELECTED in step.expr.names:
+                selected = True
+            else:
+                first = first or step.name
+        elif (first or selected) and step is not None:
             columns = (step.name,) if isinstance(step, Define) else step.columns
             changed = next((each for each in columns if _weighs(weight, each, heads)), None)
-            if changed is not None:
+            if changed is not None and first is None:
+                left_out = 1
+            elif changed is not None:
                 done, do = ("defined", "define") if isinstance(step, Define) else ("varied", "vary")
                 raise QueryError(
                     f"the weight of a report is known at the first filter with a name, {first!r}, "
                     f"and {changed} is {done} after it: {do} it before the filter",
                     text=weight.text,
                 )
+    return left_out
 
 
 def _weighs(weight: Expression, column: str, heads: frozenset[str]) -> bool:

@@ -18,8 +18,9 @@ from ..data.rows import CollectedRows
 from ..errors import QueryError
 from ..query.axes import FixedAxis, names_of
 from ..query.axis_specification import COUNTS
+from ..query.booking import named_filters
 from ..query.cutflow import Cut, CutFlow
-from ..query.node import Booking, steps_to
+from ..query.node import Booking
 from ..query.quantities import Flow, Hist, Moments, Quantiles, Sections, Unique
 from ..query.rows import Arrays, Snapshot, Take
 from ..query.steps import Filter
@@ -275,8 +276,9 @@ def result(
 
 
 def _flow(booking: Booking, raw: Sequence[object]) -> CutFlow:
-    steps = [node.step for node in steps_to(booking.node)]
-    names = [step.name for step in steps if isinstance(step, Filter) and step.name is not None]
+    assert isinstance(booking.wanted, Flow)
+    steps = [node.step for node in named_filters(booking.node)[booking.wanted.first :]]
+    names = [str(step.name) for step in steps if isinstance(step, Filter)]
     sums = [each if isinstance(each, tuple) else (each, each) for each in raw]
     pairs = zip(names, sums[::2], sums[1::2], strict=True)
     return CutFlow(

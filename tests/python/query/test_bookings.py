@@ -163,6 +163,30 @@ def test_reports_of_one_text_have_weights_of_their_own(session, events, truth):
     assert [one[0].passed, more[0].passed] == [ak.sum(jets), ak.sum(jets) + len(jets)]
 
 
+@pytest.mark.parametrize("vary", [False, True])
+def test_a_weight_that_is_known_after_an_entry_list_counts_without_the_list(events, truth, vary):
+    selected = np.arange(events.num_entries) % 3 == 1
+    chosen = events.select_entries(selected)
+    some = chosen.define("w", "genWeight * 2")
+    some = some.vary("w", {"up": "w * 3"}) if vary else some
+    flow, plain = tm.run(
+        some.filter("nJet >= 2", name="jets").report(weight="w"),
+        some.filter("nJet >= 2", name="jets").report(),
+    )
+    w = ak.to_numpy(truth.genWeight)[selected] * 2.0
+    passed = ak.to_numpy(truth.nJet)[selected] >= 2
+    for scale, cuts in ((1, flow["nominal"]), (3, flow["w:up"])) if vary else ((1, flow),):
+        assert [cut.name for cut in cuts] == ["jets"]
+        assert cuts["jets"].total == pytest.approx(scale * w.sum())
+        assert cuts["jets"].passed == pytest.approx(scale * w[passed].sum())
+    cuts = plain["nominal"] if vary else plain
+    assert [cut.name for cut in cuts] == ["entry list", "jets"]
+    with raises(tm.QueryError, said="no filter down to here has a name"):
+        some.report(weight="w")
+    with raises(tm.QueryError, said="before the filter", about="jets"):
+        chosen.filter("nJet >= 2", name="jets").define("w", "genWeight").report(weight="w")
+
+
 @pytest.mark.parametrize(
     ("weight", "columns"),
     [
