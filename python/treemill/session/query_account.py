@@ -163,9 +163,8 @@ class Account:
         """Notes that a pass begins."""
         self.running = running
         self.reading.begin(running)
-        _log.info(
-            "pass began: %s with %d workers", without_credentials(self.phase), running.workers
-        )
+        phase = without_credentials(self.phase)
+        _log.info("pass began: %s, workers: %d", phase, running.workers)
 
     def tell_end(self, error: BaseException | None) -> None:
         """Logs that a pass has ended."""
