@@ -153,7 +153,12 @@ class Queries:
         that the user has chosen to see while it runs, if it is one."""
         query.account.feedback = feedback if isinstance(feedback, str) else None
         self.add(query)
-        query.start()
+        try:
+            query.start()
+        except BaseException:
+            query.account.end("failed")  # no pass will end it
+            query.account.settle()
+            raise
         return query
 
     def accounts(self) -> Sequence[Account]:

@@ -363,6 +363,17 @@ def test_the_time_of_a_query_begins_when_the_one_before_has_ended(events, paths)
     assert second._began >= first._ended
 
 
+def test_a_query_that_cannot_start_has_failed(events):
+    with connect(workers=1) as session:
+        with raises(QueryError, about="nothing"):
+            session.run(events.sum("nothing"))
+        with raises(QueryError, about="nothing"):
+            session.submit(events.sum("nothing"))
+        assert [query.state for query in session.queries] == ["failed", "failed"]
+        assert all(query.done for query in session.queries)
+        assert session.report.entries == 0
+
+
 def test_feedback(events, monkeypatch):
     """Held after the first commit until feedback was seen."""
     from treemill.monitoring import watch
