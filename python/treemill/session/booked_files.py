@@ -10,6 +10,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
+from ..data.columns import Table
+from ..data.common_type import cast as cast_column
+from ..data.common_type import fitted, widest
 from ..data.entry_ranges import starts
 from ..data.reader import read
 from ..data.rows import CollectedRows, Sink
@@ -23,7 +26,7 @@ from ..results.parts import claim, client_here, hidden_folder, remove
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
-    from ..data.columns import Table
+    from ..data.kinds import Kind
     from ..data.rows import VariedRows
 
 __all__ = ["BookedFiles", "check_paths"]
@@ -37,8 +40,9 @@ _STEP_BYTES = 32 << 20
 class CopiedTree:
     """Implements results.snapshot.Copied."""
 
-    def __init__(self, chain: Chain, name: str, kind: str) -> None:
-        """`kind`: that of the file that it is copied to."""
+    def __init__(self, chain: Chain, name: str, kind: str, *, is_read: bool = False) -> None:
+        """`kind`: that of the file that it is copied to. `is_read`: whether it is copied now, for
+        which all files are looked at; the first one tells before the pass whether it can be."""
         self.name = name
         self._trees = chain.sibling(list(chain.files), name)
         kinds = read(self._trees, None, 0, 0).to_table().kinds
@@ -49,6 +53,8 @@ class CopiedTree:
                 "dimensions or dots only: leave it out"
             )
         self.kinds = {own: kinds[column] for own, column in self._stored.items()}
+        if is_read:
+            self.kinds = self._common()
         self.is_reshuffled = self._trees.is_reshuffled()
         branches = self._trees.branches
         self.titles = titles_of(branches, self._stored)
@@ -58,6 +64,44 @@ class CopiedTree:
             if counter is not None and counter in self._stored:
                 self.counters[own] = counter
 
+    def _common(self) -> dict[str, Kind]:
+        """The kinds that hold what all files have, which may store a column differently."""
+        first = pairwise(starts(self._trees.entries))
+        each = [
+            read(self._trees, self._stored, start, start + 1).to_table().kinds
+            for start, end in first
+            if start < end
+        ]
+        common = {}
+        for own, known in self.kinds.items():
+            found = [known] if not each else [kinds[own] for kinds in each]
+            kind = widest(found) or fitted(found)
+            if kind is None:
+                shown = " and ".join(sorted({str(one) for one in found}))
+                raise self._differs(own, f"has types that no one type holds: {shown}")
+            common[own] = kind.given(kind.optional or known.optional)
+        return common
+
+    def _differs(self, own: str, how: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"copy_trees= cannot copy {self.name} of these files, in which {own} {how}: leave it "
+            "out, or write the tree by a snapshot of its own",
+            branch=own,
+        )
+
+    def _uniform(self, table: Table) -> Table:
+        """A part of one file, converted to the kinds of all."""
+        columns = dict(table.columns)
+        for own, found in table.kinds.items():
+            kind = self.kinds[own].given(found.optional)
+            if found != kind:
+                try:
+                    columns[own] = cast_column(columns[own], kind)
+                except ValueError as error:
+                    how = f"is {found} in one, which {kind} does not hold exactly ({error})"
+                    raise self._differs(own, how) from None
+        return Table(columns)
+
     def tables(self) -> Iterator[Table]:
         """Yields all entries, in tables of some MB."""
         trees = self._trees
@@ -65,13 +109,14 @@ class CopiedTree:
             each = sum(trees.bytes[file].values()) // max(end - first, 1)
             step = max(_STEP_BYTES // max(each, 1), 1)
             for start in range(first, end, step):
-                yield read(trees, self._stored, start, min(start + step, end)).to_table()
+                found = read(trees, self._stored, start, min(start + step, end))
+                yield self._uniform(found.to_table())
 
 
-def copied(chain: Chain, names: Sequence[str], kind: str) -> list[CopiedTree]:
+def copied(chain: Chain, names: Sequence[str], kind: str, *, is_read: bool) -> list[CopiedTree]:
     """The dataset's other trees of these names, for a file of this kind. Raises QueryError if a
     file has none."""
-    return [CopiedTree(chain, name, kind) for name in names]
+    return [CopiedTree(chain, name, kind, is_read=is_read) for name in names]
 
 
 class BookedFiles:
@@ -184,7 +229,7 @@ class BookedFiles:
                 else:
                     rows = self._rows(raw, place)
                     marked = replaced(target, is_reshuffled=self._chain.is_reshuffled())
-                    results[place] = write(rows, marked, folder, self._copied(target))
+                    results[place] = write(rows, marked, folder, self._copied(target, is_read=True))
             finally:
                 remove(folder)
         return tuple(results)
@@ -205,13 +250,13 @@ class BookedFiles:
         assert isinstance(rows, CollectedRows)
         return rows
 
-    def _copied(self, target: SnapshotTarget) -> list[CopiedTree]:
+    def _copied(self, target: SnapshotTarget, *, is_read: bool = False) -> list[CopiedTree]:
         if target.copied and not self._is_whole:
             raise QueryError(
                 "copy_trees= is for snapshots of whole datasets, because their other trees are "
                 'copied whole: leave out entries=, max_files= and on_error="skip"'
             )
-        return copied(self._chain, target.copied, target.kind)
+        return copied(self._chain, target.copied, target.kind, is_read=is_read)
 
     def drop(self) -> None:
         """Removes the parts of files that will not be completed."""

@@ -10,6 +10,7 @@ import treemill as tm
 import uproot
 from treemill.errors import QueryError, UnsupportedError
 
+from tests.python.written import write
 from tests.raising import raises
 
 
@@ -326,6 +327,45 @@ def test_other_trees_go_along(session, tmp_path):
     with raises(QueryError, about="Other"):
         session.run(few.snapshot(path, ["x"], copy_trees=["Other"]), progress=False)
     assert sorted(p.name for p in out.iterdir()) == ["rntuple.root", "ttree.root"]
+
+
+@pytest.mark.parametrize("form", ["ttree", "rntuple"])
+@pytest.mark.parametrize(
+    ("one", "other", "common"),
+    [
+        ([1, -2], [2**40], ["i4", "i8", "i8"]),
+        ([2**40], [1, -2], ["i8", "i4", "i8"]),
+        ([1, -2], [0.5], ["i4", "f4", "f8"]),
+        ([0.5], [2**32 - 1], ["f4", "u4", "f8"]),
+        ([-1], [2**32 - 1], ["i4", "u4", "i8"]),
+        ([3], [0.25], ["i8", "f8", "f8"]),
+    ],
+)
+def test_copied_trees_have_types_that_hold_what_all_files_have(tmp_path, form, one, other, common):
+    paths = []
+    for values, dtype in zip((one, other, []), (*common[:2], "u1"), strict=True):
+        of = np.array(values, dtype)
+        runs = {"sum": of, "sums": ak.unflatten(of, np.ones(len(of), int))}
+        more = [("Runs", runs)]
+        paths.append(write(tmp_path / f"{len(paths)}.root", x=np.arange(2.0), more=more))
+    path = str(tmp_path / "copy.root")
+    tm.run(tm.dataset(paths, "t").snapshot(path, ["x"], copy_trees="Runs", format=form))
+    found = tm.dataset(path, "Runs").arrays()
+    assert found["sum"].to_list() == [*one, *other]
+    assert ak.flatten(found.sums).to_list() == [*one, *other]
+    assert ak.to_numpy(found["sum"]).dtype == ak.to_numpy(ak.flatten(found.sums)).dtype == common[2]
+
+
+@pytest.mark.parametrize("values", [np.array([True]), np.array([2**53 + 1])])
+def test_trees_that_no_type_holds_are_not_copied(tmp_path, values):
+    paths = [
+        write(tmp_path / f"{number}.root", x=np.arange(2.0), more=[("Runs", {"sum": each})])
+        for number, each in enumerate((np.array([0.5]), values))
+    ]
+    path = tmp_path / "copy.root"
+    with raises(tm.UnsupportedError, about="sum"):
+        tm.run(tm.dataset(paths, "t").snapshot(str(path), ["x"], copy_trees="Runs"))
+    assert not path.exists()
 
 
 def add_tree(file, name, columns):
