@@ -697,19 +697,32 @@ def shared_process():
 
     for address in mails:
         say(address)
+
+    sent = {address: [] for address in mails}
+
+    def go_on():
+        """Twenty seconds, of which a packet takes one."""
+        for _ in range(20):
+            now[0] += 1.0
+            scheduler_state.tick()
+            for address in mails:
+                told, sent[address] = [*sent[address], *say(address)], []
+                for act in told:
+                    if isinstance(act, Act) and isinstance(act.action, Commit):
+                        done = Committed(act.action.worker, act.action.merger)
+                    elif isinstance(act, Act) and isinstance(act.action, Process):
+                        packet = act.action.packet
+                        done = PacketDone(act.action.worker, packet.number, packet.stop, 1.0)
+                    elif isinstance(act, Act) and isinstance(act.action, Discard):
+                        done = Discarded(act.action.worker)
+                    else:
+                        continue
+                    sent[address] += say(address, Tell(act.work, done))
+
     for name in ("ana's", "bob's"):
-        scheduler_state.begin(name, of_user(name))
-    for _ in range(20):
-        now[0] += 1.0
-        scheduler_state.tick()
-        for address in mails:
-            for act in say(address):
-                if isinstance(act, Act) and isinstance(act.action, Commit):
-                    say(address, Tell(act.work, Committed(act.action.worker, act.action.merger)))
-                elif isinstance(act, Act) and isinstance(act.action, Process):
-                    packet, worker = act.action.packet, act.action.worker
-                    say(address, Tell(act.work, PacketDone(worker, packet.number, packet.stop, 0)))
-    return scheduler_state, say
+        scheduler_state.begin(name, replaced(of_user(name), files=[FileSize(10_000_000)]))
+    go_on()
+    return scheduler_state, say, go_on
 
 
 def homes(scheduler_state, query):
@@ -718,7 +731,7 @@ def homes(scheduler_state, query):
 
 @pytest.mark.parametrize("end", ["measured", "lost", "anew"])
 def test_a_query_is_alone_in_the_process_that_measures_its_memory_until_that_is_done(end):
-    scheduler_state, say = shared_process()
+    scheduler_state, say, _ = shared_process()
     alone = lambda: scheduler_state._turns.is_alone("ana's")  # noqa: E731
     assert not alone()
     say("b", OverMemory("ana's", is_wanted=True))
@@ -739,10 +752,27 @@ def test_a_query_is_alone_in_the_process_that_measures_its_memory_until_that_is_
 
 
 def test_a_query_that_ends_while_its_memory_is_measured_leaves_nothing():
-    scheduler_state, say = shared_process()
+    scheduler_state, say, _ = shared_process()
     say("b", OverMemory("ana's", is_wanted=True))
     scheduler_state.forget("ana's")
     assert not scheduler_state._turns.has_owner("b")
     assert not scheduler_state._measured
     say("b", OverMemory("bob's", is_wanted=True))
     assert scheduler_state._turns.is_alone("bob's")
+
+
+@pytest.mark.parametrize("end", ["stop", "abort"])
+def test_stopped_queries_leave_their_threads_to_others_while_their_results_wait(end):
+    scheduler_state, _, go_on = shared_process()
+    for last, name in (("ana's", "eve's"), ("bob's", "next"), ("eve's", "last")):
+        getattr(scheduler_state, end)(last, "nobody asks for it")
+        go_on()  # longer than the patience
+        assert scheduler_state.status(last).ended is None
+        assert end == "abort" or scheduler_state.status(last).workers == 4, "none is given up"
+        (part,) = scheduler_state.status(last).parts
+        there = scheduler_state._passes[last]
+        assert not [each for each in "ab" if there.needs(each) and each != part.address]
+        scheduler_state.begin(name, replaced(of_user(name), files=[FileSize(10_000_000)]))
+        go_on()
+        assert homes(scheduler_state, name) == {"a", "b"}
+        assert homes(scheduler_state, last) == set()

@@ -539,7 +539,17 @@ class PassScheduler:
             for event in self._lost_workers.told():
                 self._handle(event)
             self._decided(lambda: self._coordinator.abort(reason))
+            self._let_go()
         return self._told()
+
+    def _let_go(self) -> None:
+        """All workers were given up, and mergers have the result: the threads are free for others,
+        as long as it waits."""
+        for process in self._processes.values():
+            self._turn_news.gone += process.joined
+            process.resting -= process.joined
+            process.joined.clear()
+        self._withdrawn.clear()
 
     def settled(self, commits: Mapping[int, int]) -> PassEnded | None:
         """How the pass has ended for a client that has got the partials of these mergers.
@@ -612,7 +622,9 @@ class PassScheduler:
             todo = "start workers, or give connect() a longer wait="
             given_up = f"query {request.title!r} was given up"
             return self.fail(WorkerError(f"{given_up}: {words}{last}; {todo}"))
-        if self._deadline is not None and now > self._deadline[0]:
+        if self._deadline is not None and self._ready is not None:
+            self._deadline = None  # all have committed in time
+        elif self._deadline is not None and now > self._deadline[0]:
             reason = self._deadline[1]
             self._deadline = None
             return self.abort(f"{reason}; a worker was not done {request.patience:g} s later")
