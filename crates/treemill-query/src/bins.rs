@@ -33,6 +33,8 @@ pub(crate) trait Cell:
     + Immutable
     + KnownLayout
 {
+    /// Whether its bytes travel as they are. Counts do not: most are small, and take a byte each then.
+    const TRAVELS_RAW: bool;
     /// What one position adds to it.
     type Fill: Copy + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
     fn add(&mut self, fill: Self::Fill);
@@ -41,6 +43,7 @@ pub(crate) trait Cell:
 
 /// A count.
 impl Cell for u64 {
+    const TRAVELS_RAW: bool = false;
     type Fill = ();
     #[inline]
     fn add(&mut self, (): ()) {
@@ -54,6 +57,7 @@ impl Cell for u64 {
 
 /// A sum of weights.
 impl Cell for f64 {
+    const TRAVELS_RAW: bool = true;
     type Fill = f64;
     #[inline]
     fn add(&mut self, weight: f64) {
@@ -67,6 +71,7 @@ impl Cell for f64 {
 
 /// Sums of weights and of their squares.
 impl Cell for [f64; 2] {
+    const TRAVELS_RAW: bool = true;
     type Fill = f64;
     #[inline]
     fn add(&mut self, weight: f64) {
@@ -82,6 +87,7 @@ impl Cell for [f64; 2] {
 
 /// Sums of a sample: a fill is a value and its weight.
 impl Cell for Moments {
+    const TRAVELS_RAW: bool = true;
     type Fill = (f64, f64);
     #[inline]
     fn add(&mut self, (x, weight): (f64, f64)) {

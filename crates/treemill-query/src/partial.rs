@@ -387,8 +387,13 @@ impl Partial {
     }
 }
 
-/// Version of the form in which partials travel.
-const VERSION: u32 = 4;
+/// Version of the form in which partials travel. Cells travel in the machine's order of bytes, and a machine
+/// of the other order reads another version.
+const VERSION: u32 = if cfg!(target_endian = "big") {
+    0x1_0005
+} else {
+    5
+};
 
 fn unwritten(error: postcard::Error) -> QueryError {
     QueryError::of(QueryErrorKind::Partial, error.to_string()).from_source(error)

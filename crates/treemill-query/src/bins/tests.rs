@@ -81,6 +81,34 @@ proptest! {
 }
 
 #[test]
+fn sums_travel_as_bytes_and_counts_as_numbers() {
+    let mut sums = filled::<f64>(&[(3, 0.5), (600_000, -2.0)], true, |x| x);
+    sums.spread();
+    let sent = postcard::to_stdvec(&sums).unwrap();
+    let Form::Chunks(chunks) = &sums.form else {
+        panic!("it was spread");
+    };
+    let chunk = chunks[0].as_ref().unwrap();
+    let bytes = chunk.cells().as_bytes().to_vec();
+    assert!(postcard::to_stdvec(chunk).unwrap() == postcard::to_stdvec(&bytes).unwrap());
+    assert_eq!(travelled(&sums).unwrap(), sums);
+    // What is cut short, or is no number of whole cells, or more than a chunk has, is refused.
+    assert!(postcard::from_bytes::<Bins<f64>>(&sent[..sent.len() - 1]).is_err());
+    for bytes in [7, 9, CHUNK_BYTES + 8] {
+        let sent = postcard::to_stdvec(&vec![0_u8; bytes]).unwrap();
+        assert!(
+            postcard::from_bytes::<Chunk<f64>>(&sent).is_err(),
+            "{bytes}"
+        );
+    }
+    let mut counts = filled::<u64>(&[(3, 0.0), (600_000, 0.0)], true, |_| ());
+    counts.spread();
+    let sent = postcard::to_stdvec(&counts).unwrap();
+    assert!(sent.len() < CELLS as usize + 40);
+    assert_eq!(travelled(&counts).unwrap(), counts);
+}
+
+#[test]
 fn what_is_read_later_is_as_it_was() {
     let mut all = filled::<u64>(&[(3, 0.0), (600_000, 0.0)], true, |_| ());
     all.spread();
