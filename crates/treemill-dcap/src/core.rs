@@ -11,16 +11,15 @@ use crate::words::{Pool, Status};
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::time::sleep;
-use treemill_source::{Costs, Promise, Ticket, tickets};
+use treemill_source::{Costs, Identity, Info, Promise, Ticket, tickets};
 use treemill_transfer::{Kind, MOST_UNWANTED, Retry, Trouble, Wants, insist, runtime};
 
 /// An open file.
 pub(crate) struct Core {
     url: Url,
-    pub(crate) name: String,
-    pub(crate) status: Status,
+    pub(crate) info: Info,
     state: Mutex<State>,
 }
 
@@ -74,8 +73,10 @@ impl Core {
         };
         let core = Arc::new(Core {
             url,
-            name,
-            status,
+            info: Info {
+                identity: settled(&name, &status),
+                ..Info::new(name, status.size)
+            },
             state: Mutex::new(state),
         });
         core.connect(door, session, &pool).await?;
@@ -94,15 +95,11 @@ impl Core {
         }
     }
 
-    /// Whether there is no connection to a pool.
-    pub(crate) fn is_lost(&self) -> bool {
-        !matches!(self.state().link, Link::Open(_))
-    }
-
     pub(crate) fn costs(&self) -> Costs {
         let mut state = self.state();
-        if let Link::Open(session) = &state.link {
-            state.costs = session.costs();
+        match &state.link {
+            Link::Open(session) => state.costs = session.costs(),
+            Link::Opening | Link::Closed => state.costs.is_lost = true,
         }
         state.costs
     }
@@ -138,8 +135,8 @@ impl Core {
             state.waiting.clear();
             state.process = process;
         }
-        let (mut pieces, size) = (Vec::new(), self.status.size);
-        let tickets = tickets(&self.name, size, ranges, |range, ticket, promise| {
+        let mut pieces = Vec::new();
+        let tickets = tickets(&self.info, ranges, |range, ticket, promise| {
             // The file stays open for what was asked for, though its source may be gone by then.
             let file = Arc::clone(self);
             ticket.on_ready(move |_| drop(file));
@@ -189,7 +186,7 @@ impl Core {
             sleep(after).await;
             let done = async {
                 let door = door(&self.url.door).await?;
-                let (session, pool) = door.open(&self.name).await?;
+                let (session, pool) = door.open(&self.info.name).await?;
                 self.connect(door, session, &pool).await
             };
             let Err(trouble) = done.await else { return };
@@ -218,7 +215,7 @@ impl Core {
             .collect();
         drop(state);
         for (promise, range) in broken {
-            promise.keep(Err(why.error(&self.name, Some(range))));
+            promise.keep(Err(why.error(&self.info.name, Some(range))));
         }
     }
 
@@ -286,14 +283,21 @@ impl State {
     }
 }
 
+/// What a file is known by, if it is none that was changed just now, and no folder.
+pub(crate) fn settled(name: &str, status: &Status) -> Option<Identity> {
+    let now = SystemTime::now();
+    let known = Identity::of_changed(name, status.size, status.changed, now);
+    known.filter(|_| !status.is_folder)
+}
+
 impl Listener for Core {
     fn answered(self: &Arc<Self>, session: &Arc<Session>, asked: Asked, outcome: Outcome) {
         let transient = |what: String| Trouble::new(Kind::Transient, what);
         match outcome {
             Outcome::Data(parts) => self.fill(&asked, parts),
-            Outcome::Size(size) if size == self.status.size => {}
+            Outcome::Size(size) if size == self.info.size => {}
             Outcome::Size(size) => {
-                let told = self.status.size;
+                let told = self.info.size;
                 let what =
                     format!("the pool's copy has {size} bytes, and the file should have {told}");
                 self.failed(session, asked, &Trouble::new(Kind::Elsewhere, what));

@@ -1,21 +1,18 @@
 //! A file of dCache as a source, for callers that know nothing of dCap.
 
-use crate::core::Core;
+use crate::core::{Core, settled};
 use crate::door::door;
 use crate::url::{Url, shown};
-use crate::words::Status;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use treemill_source::{
-    Costs, Identity, Request, SETTLED, Source, SourceError, Ticket, read_by_tickets,
+    Costs, Identity, Info, Request, Source, SourceError, Ticket, read_by_tickets, server_of,
 };
 use treemill_transfer::{insist, wait_for};
 
 /// A file of dCache. When its pool is lost, the door is asked for it again.
 pub struct DcapSource {
     core: Arc<Core>,
-    identity: Option<Identity>,
 }
 
 /// What a door says of a file or folder.
@@ -57,36 +54,24 @@ impl DcapSource {
         let name = url.to_string();
         let core = Core::open(url).await;
         let core = core.map_err(|trouble| trouble.error(&name, None))?;
-        let identity = settled(&name, &core.status, SystemTime::now());
-        Ok(DcapSource { core, identity })
-    }
-
-    /// The pool that serves the file now, as `host:port`; `None` while there is none.
-    #[must_use]
-    pub fn pool(&self) -> Option<String> {
-        self.core.pool()
+        Ok(DcapSource { core })
     }
 }
 
 impl Source for DcapSource {
-    fn name(&self) -> &str {
-        &self.core.name
-    }
-
-    fn size(&self) -> u64 {
-        self.core.status.size
+    fn info(&self) -> &Info {
+        &self.core.info
     }
 
     fn costs(&self) -> Costs {
         self.core.costs()
     }
 
-    fn identity(&self) -> Option<Identity> {
-        self.identity
-    }
-
-    fn is_lost(&self) -> bool {
-        self.core.is_lost()
+    /// The pool, which serves the bytes, and not the door.
+    fn server(&self) -> String {
+        let pool = self.core.pool();
+        let door = || server_of(self.name()).to_owned();
+        pool.map_or_else(door, |pool| format!("dcap://{pool}"))
     }
 
     fn abandon(&self, ranges: &[Range<u64>]) {
@@ -125,19 +110,10 @@ pub async fn state(url: &str) -> Result<State, SourceError> {
     Ok(State {
         size: status.size,
         is_folder: status.is_folder,
-        identity: settled(&name, &status, SystemTime::now()),
+        identity: settled(&name, &status),
     })
 }
 
 fn parsed(url: &str) -> Result<Url, SourceError> {
     Url::parse(url).map_err(|why| SourceError::new(shown(url), why))
-}
-
-/// The file's identity, unless it changed so lately that it may change again within its time's second.
-fn settled(name: &str, status: &Status, now: SystemTime) -> Option<Identity> {
-    let seconds = Some(status.changed).filter(|&time| time > 0 && !status.is_folder)?;
-    let changed = UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?;
-    let age = now.duration_since(changed).ok()?;
-    let state = format!("changed {seconds}");
-    (age >= SETTLED).then(|| Identity::of_remote(name, status.size, &state))
 }

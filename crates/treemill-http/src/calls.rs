@@ -14,7 +14,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
 use reqwest::{Method, StatusCode};
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime};
-use treemill_source::{Identity, Messages, Source, SourceError, WantedChecksums, is_there};
+use treemill_source::{Identity, Info, Messages, Source, SourceError, WantedChecksums, is_there};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait_for};
 
 /// A file on a server of HTTP.
@@ -154,8 +154,10 @@ fn waited<T, F: Future<Output = Result<T, SourceError>>>(
 
 async fn opening(file: File, wanted: WantedChecksums) -> Result<(Ranges, Opened, Links), Trouble> {
     let (mut opened, answer, links) = insist(&file.server, || first(&file, wanted)).await?;
-    opened.identity = identity(&file, &answer.version, opened.size);
-    let versions = Mutex::new(Versions::new(opened.size, &answer.server, answer.version));
+    let size = opened.info.size;
+    opened.info.identity = identity(&file, &answer.version, size);
+    opened.info.may_move = answer.server != file.server;
+    let versions = Mutex::new(Versions::new(size, &answer.server, answer.version));
     let ranges = Ranges {
         file,
         versions,
@@ -201,9 +203,7 @@ async fn first(file: &File, wanted: WantedChecksums) -> Result<(Opened, Answer, 
         size.min(HEAD)
     };
     let opened = Opened {
-        name: file.address.name.clone(),
-        size,
-        identity: None,
+        info: Info::new(&file.address.name, size),
         head: head.slice(..head.len().min(usize::try_from(sound).unwrap_or(usize::MAX))),
         latency,
     };

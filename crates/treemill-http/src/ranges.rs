@@ -38,10 +38,6 @@ impl Carrier for Ranges {
         self.file.distance()
     }
 
-    fn may_move(&self) -> bool {
-        self.versions().first() != self.file.server
-    }
-
     fn checksums(&self) -> Checksums {
         self.checksums.checksums(&self.file.address)
     }

@@ -27,11 +27,6 @@ impl Versions {
         }
     }
 
-    /// The server that the file was opened at.
-    pub(crate) fn first(&self) -> &str {
-        &self.first
-    }
-
     /// What a server has said.
     fn told(&self, server: &str) -> Option<&Version> {
         match server == self.first {

@@ -379,7 +379,7 @@ fn servers_behind_a_redirect_have_tags_and_times_of_their_own() {
         let second = tagged(&content, "\"2\"", time, usize::MAX);
         let door = redirecting([&first, &second]);
         let source = open(&door.url("/f.root")).unwrap();
-        assert!(source.may_move());
+        assert!(source.info().may_move);
         for range in [1_000_000..1_100_000, 1_500_000..1_600_000, 2_900_000..SIZE] {
             let asked = vec![range.start as u64..range.end as u64];
             assert!(source.submit(asked)[0].wait().unwrap() == content[range]);

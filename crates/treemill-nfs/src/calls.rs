@@ -11,7 +11,7 @@ use crate::wire::compound::{Failure, Listing, Operations, Place, Results};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Instant;
-use treemill_source::{Identity, Messages, Source, SourceError, is_there};
+use treemill_source::{Identity, Info, Messages, Source, SourceError, is_there};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, insist, wait_for};
 
 /// The status of what is a link where a file was wanted.
@@ -73,11 +73,12 @@ pub async fn opened(url: &str) -> Result<NfsSource, SourceError> {
         })?;
         let most = usize::try_from(size).unwrap_or(usize::MAX);
         let opened = Opened {
-            size,
-            identity: identity(&address, &attributes),
+            info: Info {
+                identity: identity(&address, &attributes),
+                ..Info::new(&address.name, size)
+            },
             head: head.slice(..head.len().min(most)),
             latency: begun.elapsed(),
-            name: address.name,
         };
         Ok((file, opened))
     });

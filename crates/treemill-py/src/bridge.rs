@@ -12,7 +12,9 @@ use std::time::Instant;
 use treemill_remote::{
     BlockingFile, BlockingReader, Entry, PATIENCE, Protocol, Stat, shown, within,
 };
-use treemill_source::{Bytes, Costs, Identity, Observed, Source, SourceError, SourceErrorKind};
+use treemill_source::{
+    Bytes, Costs, Identity, Info, Observed, Source, SourceError, SourceErrorKind,
+};
 
 const MODULE: &str = "treemill.data.bridge";
 
@@ -38,9 +40,10 @@ impl Protocol for Bridge {
             Ok((file.unbind(), name, size, state, at_once))
         })?;
         let bridged = BlockingFile {
-            identity: state.map(|state| Identity::of_remote(&name, size, &state)),
-            name: name.clone(),
-            size,
+            info: Info {
+                identity: state.map(|state| Identity::of_remote(&name, size, &state)),
+                ..Info::new(&name, size)
+            },
             costs: Costs::far(start.elapsed().max(BRIDGE_ROUND_TRIP)),
             at_once,
             patience: PATIENCE,

@@ -117,7 +117,7 @@ impl File {
     #[getter]
     fn state(&self) -> (u64, Option<Vec<u64>>) {
         let source = self.inner.source();
-        let identity = source.identity().filter(|_| !source.may_move());
+        let identity = source.identity().filter(|_| !source.info().may_move);
         (source.size(), identity.map(marks))
     }
 

@@ -11,21 +11,17 @@ use std::time::{Duration, Instant};
 use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, Tree};
 use treemill_read::{Counters, Inbox, Table, TreeFile, Want, wants};
-use treemill_source::{Costs, Request, Source, SourceError, Ticket};
+use treemill_source::{Costs, Info, Request, Source, SourceError, Ticket};
 
 const ENTRIES: u64 = 1000; // of a basket
 const BYTES: u64 = 4096; // of a basket
 
 /// A file far away that is silent.
-struct Silent(u64);
+struct Silent(Info);
 
 impl Source for Silent {
-    fn name(&self) -> &str {
-        "root://silent//file.root"
-    }
-
-    fn size(&self) -> u64 {
-        self.0
+    fn info(&self) -> &Info {
+        &self.0
     }
 
     fn costs(&self) -> Costs {
@@ -82,7 +78,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("planning BRANCHES BASKETS REPEAT".into());
     };
     let entries = baskets * ENTRIES;
-    let source: Arc<dyn Source> = Arc::new(Silent(branches * baskets * BYTES));
+    let source: Arc<dyn Source> = Arc::new(Silent(Info::new(
+        "root://silent//file.root",
+        branches * baskets * BYTES,
+    )));
     let tree = Tree {
         name: "Events".to_owned(),
         title: String::new(),

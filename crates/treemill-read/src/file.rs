@@ -281,24 +281,20 @@ mod tests {
     use crate::keys::tests::keys;
     use std::sync::Weak;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use treemill_source::{Costs, Request, SourceError};
+    use treemill_source::{Costs, Info, Request, SourceError};
     use treemill_testing::FAR;
 
     /// A source of zeros that notes, at each read, whether a thread could open another tree meanwhile.
-    #[derive(Default)]
     struct Probe {
+        info: Info,
         file: OnceLock<Weak<File>>,
         reads: AtomicUsize,
         blocked: AtomicUsize,
     }
 
     impl Source for Probe {
-        fn name(&self) -> &str {
-            "zeros"
-        }
-
-        fn size(&self) -> u64 {
-            1000
+        fn info(&self) -> &Info {
+            &self.info
         }
 
         fn costs(&self) -> Costs {
@@ -320,7 +316,12 @@ mod tests {
 
     #[test]
     fn while_a_tree_is_opened_others_can_be_opened() {
-        let source = Arc::new(Probe::default());
+        let source = Arc::new(Probe {
+            info: Info::new("zeros", 1000),
+            file: OnceLock::new(),
+            reads: AtomicUsize::new(0),
+            blocked: AtomicUsize::new(0),
+        });
         let file = Arc::new(File {
             source: Arc::clone(&source) as Arc<dyn Source>,
             header: FileHeader {

@@ -10,16 +10,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::OnceCell;
 use treemill_source::cache::Description;
 use treemill_source::{
-    Checksums, Costs, Identity, Part, Promise, Request, Source, SourceError, SourceErrorKind,
+    Checksums, Costs, Identity, Info, Part, Promise, Request, Source, SourceError, SourceErrorKind,
     Ticket, is_off,
 };
 
 /// A file as it was when it was opened.
 #[derive(Clone)]
 struct Known {
-    name: String,
+    /// With an identity.
+    info: Info,
     server: String,
-    identity: Identity,
     costs: Costs,
 }
 
@@ -34,19 +34,19 @@ fn with<T>(work: impl FnOnce(&mut HashMap<u64, Known>) -> T) -> T {
 /// Notes a file that was opened just now. One whose server does not identify it, or that another server may serve next time,
 /// is not known.
 pub(crate) fn note(url: &str, source: &dyn Source) {
-    let identity = source.identity().filter(|_| !source.may_move());
+    let info = source.info();
+    let identity = info.identity.filter(|_| !info.may_move);
     with(|known| match identity {
         None => {
             known.remove(&ready::digest(url));
         }
-        Some(identity) => {
+        Some(_) => {
             if known.len() >= MOST_KNOWN {
                 known.clear();
             }
             let file = Known {
-                name: source.name().to_owned(),
+                info: info.clone(),
                 server: source.server(),
-                identity,
                 costs: source.costs(),
             };
             known.insert(ready::digest(url), file);
@@ -64,7 +64,7 @@ fn known(url: &str) -> Option<Known> {
 /// The state of a file as this process has seen it last, if it can be opened by [`open_assumed`].
 #[must_use]
 pub fn assumed(url: &str) -> Option<Identity> {
-    known(url).map(|file| file.identity)
+    known(url)?.info.identity
 }
 
 /// Says whether what opening a file in this state reads is in this process's memory.
@@ -98,8 +98,9 @@ pub fn is_kept(url: &str) -> bool {
 #[must_use]
 pub fn open_assumed(url: &str) -> Option<Arc<dyn Source>> {
     let known = known(url)?;
-    let description = treemill_source::cache::description(&known.identity);
-    if description.is_none() && !is_remembered(&known.identity) {
+    let identity = known.info.identity?;
+    let description = treemill_source::cache::description(&identity);
+    if description.is_none() && !is_remembered(&identity) {
         return None;
     }
     let later = Later {
@@ -135,10 +136,10 @@ impl Later {
 
     async fn open(&self) -> Result<Arc<dyn Source>, SourceError> {
         let source = crate::open_soon(&self.url).await?;
-        if source.identity() != Some(self.known.identity) {
+        if source.identity() != self.known.info.identity {
             let what = "the file has changed since it was read last: run again";
             let kind = SourceErrorKind::Changed;
-            return Err(SourceError::of(kind, self.known.name.clone(), what));
+            return Err(SourceError::of(kind, &self.known.info.name, what));
         }
         Ok(source)
     }
@@ -160,12 +161,8 @@ impl Later {
 }
 
 impl Source for Assumed {
-    fn name(&self) -> &str {
-        &self.later.known.name
-    }
-
-    fn size(&self) -> u64 {
-        self.later.known.identity.size
+    fn info(&self) -> &Info {
+        &self.later.known.info
     }
 
     fn costs(&self) -> Costs {
@@ -176,15 +173,6 @@ impl Source for Assumed {
     fn server(&self) -> String {
         let now = self.later.opened.get().map(|source| source.server());
         now.unwrap_or_else(|| self.later.known.server.clone())
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        Some(self.later.known.identity)
-    }
-
-    fn is_lost(&self) -> bool {
-        let opened = self.later.opened.get();
-        opened.is_some_and(|source| source.is_lost())
     }
 
     fn checksums(&self) -> Checksums {
@@ -238,46 +226,14 @@ mod tests {
     use super::*;
     use treemill_source::Memory;
 
-    /// A file that says which one it is.
-    struct Identified {
-        memory: Memory,
-        state: &'static str,
-        may_move: bool,
-    }
-
-    impl Source for Identified {
-        fn name(&self) -> &str {
-            self.memory.name()
-        }
-
-        fn size(&self) -> u64 {
-            self.memory.size()
-        }
-
-        fn costs(&self) -> Costs {
-            self.memory.costs()
-        }
-
-        fn identity(&self) -> Option<Identity> {
-            Some(Identity::of_remote(self.name(), self.size(), self.state))
-        }
-
-        fn may_move(&self) -> bool {
-            self.may_move
-        }
-
-        fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-            self.memory.read(requests)
-        }
-    }
-
-    fn file(state: &'static str, may_move: bool) -> Identified {
-        let memory = Memory::new("https://host/file.root", vec![0; 9], Costs::NEAR);
-        Identified {
-            memory,
-            state,
+    fn file(state: &str, may_move: bool) -> Memory {
+        let name = "https://host/file.root";
+        let info = Info {
+            identity: Some(Identity::of_remote(name, 9, state)),
             may_move,
-        }
+            ..Info::new(name, 9)
+        };
+        Memory::new(name, vec![0; 9], Costs::NEAR).with_info(info)
     }
 
     #[test]

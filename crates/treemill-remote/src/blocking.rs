@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use treemill_source::{
-    Bytes, Costs, Identity, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets,
+    Bytes, Costs, Info, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets,
     tickets,
 };
 
@@ -28,7 +28,7 @@ pub trait BlockingReader: Send + Sync + 'static {
 /// use std::ops::Range;
 /// use std::time::Duration;
 /// use treemill_remote::{BlockingFile, BlockingReader, PATIENCE};
-/// use treemill_source::{Bytes, Costs, Source, SourceError};
+/// use treemill_source::{Bytes, Costs, Info, Source, SourceError};
 ///
 /// struct Zeros;
 ///
@@ -40,9 +40,7 @@ pub trait BlockingReader: Send + Sync + 'static {
 /// }
 ///
 /// let file = BlockingFile {
-///     name: "zeros://here/file".to_owned(),
-///     size: 100,
-///     identity: None,
+///     info: Info::new("zeros://here/file", 100),
 ///     costs: Costs::far(Duration::from_millis(1)),
 ///     at_once: 2,
 ///     patience: PATIENCE,
@@ -53,12 +51,8 @@ pub trait BlockingReader: Send + Sync + 'static {
 /// ```
 #[derive(Debug, Clone)]
 pub struct BlockingFile {
-    /// Its address without credentials.
-    pub name: String,
-    /// Bytes.
-    pub size: u64,
-    /// Its state, if that is certain.
-    pub identity: Option<Identity>,
+    /// Which file it is.
+    pub info: Info,
     /// What reading costs.
     pub costs: Costs,
     /// Threads that may ask the reader at once.
@@ -71,7 +65,12 @@ impl BlockingFile {
     /// The source.
     #[must_use]
     pub fn read_by(self, reader: impl BlockingReader) -> Arc<dyn Source> {
-        let threads = Threads::new(&self.name, Arc::new(reader), self.at_once, self.patience);
+        let threads = Threads::new(
+            &self.info.name,
+            Arc::new(reader),
+            self.at_once,
+            self.patience,
+        );
         Arc::new(Blocking {
             file: self,
             threads,
@@ -85,20 +84,12 @@ struct Blocking {
 }
 
 impl Source for Blocking {
-    fn name(&self) -> &str {
-        &self.file.name
-    }
-
-    fn size(&self) -> u64 {
-        self.file.size
+    fn info(&self) -> &Info {
+        &self.file.info
     }
 
     fn costs(&self) -> Costs {
         self.file.costs
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.file.identity
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
@@ -107,7 +98,7 @@ impl Source for Blocking {
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let mut asked = Batch::new();
-        let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
+        let tickets = tickets(self.info(), ranges, |range, _, promise| {
             asked.push((range, promise));
         });
         for batch in batches(asked) {

@@ -53,17 +53,14 @@ impl Description {
 mod tests {
     use super::*;
     use std::ops::Range;
-    use treemill_source::{Costs, Memory, Request, Ticket};
+    use treemill_source::{Costs, Info, Memory, Request, Ticket};
 
     /// Ten bytes of which a server tells this checksum.
     struct Telling(Memory, Checksums);
 
     impl Source for Telling {
-        fn name(&self) -> &str {
-            self.0.name()
-        }
-        fn size(&self) -> u64 {
-            self.0.size()
+        fn info(&self) -> &Info {
+            self.0.info()
         }
         fn costs(&self) -> Costs {
             self.0.costs()

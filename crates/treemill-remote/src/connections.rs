@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use treemill_source::{
-    Checksums, Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets,
+    Checksums, Costs, Info, Request, Source, SourceError, Ticket, read_by_tickets,
 };
 use treemill_transfer::range_parts;
 
@@ -131,12 +131,8 @@ impl Connections {
 }
 
 impl Source for Connections {
-    fn name(&self) -> &str {
-        self.first.source.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.first.source.size()
+    fn info(&self) -> &Info {
+        self.first.source.info()
     }
 
     fn costs(&self) -> Costs {
@@ -146,6 +142,7 @@ impl Source for Connections {
             let more = connection.source.costs();
             costs.window = costs.window.saturating_add(more.window);
             costs.due = costs.due.saturating_add(more.due);
+            costs.is_lost &= more.is_lost;
             costs.bytes_per_second = match (costs.bytes_per_second, more.bytes_per_second) {
                 (Some(one), Some(other)) => Some(one + other),
                 (one, other) => one.or(other),
@@ -159,20 +156,6 @@ impl Source for Connections {
 
     fn server(&self) -> String {
         self.first.source.server()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.first.source.identity()
-    }
-
-    fn may_move(&self) -> bool {
-        self.first.source.may_move()
-    }
-
-    fn is_lost(&self) -> bool {
-        self.connections()
-            .iter()
-            .all(|connection| connection.source.is_lost())
     }
 
     fn checksums(&self) -> Checksums {
@@ -379,6 +362,21 @@ mod tests {
             .collect();
         let places = dealt(&megabytes(7), loads);
         assert!(!places.contains(&0), "{places:?}");
+    }
+
+    #[test]
+    fn a_file_is_lost_when_all_of_its_connections_are() {
+        let file = |is_lost| -> Arc<dyn Source> {
+            let costs = Costs { is_lost, ..FAR };
+            Arc::new(Memory::new("m", vec![1; 16 << 20], costs))
+        };
+        for (first, others) in [(true, true), (true, false), (false, true), (false, false)] {
+            let opening: Opening = Arc::new(move |_, _| Box::pin(ready(Ok(file(others)))));
+            let connections = Connections::new(file(first), opening);
+            connections.widen();
+            done(connections.others.wait(Duration::MAX));
+            assert_eq!(connections.costs().is_lost, first && others);
+        }
     }
 
     #[test]

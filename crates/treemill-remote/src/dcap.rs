@@ -22,21 +22,15 @@ fn open(url: &str) -> Later<Open> {
     let url = url.to_owned();
     let opening: Opening = Arc::new(move |_, _| {
         let url = url.clone();
-        Box::pin(async move { Ok(observed(DcapSource::opened(&url).await?, &url)) })
+        Box::pin(async move {
+            let source = DcapSource::opened(&url).await?;
+            Ok(Arc::new(Observed::of(Arc::new(source))) as Arc<dyn Source>)
+        })
     });
     Box::pin(async move {
         let first = opening(0, Duration::ZERO).await?;
         Ok(Open::only(Arc::new(Connections::new(first, opening))))
     })
-}
-
-/// One session, with a data connection of its own. Counts are the pools', which serve the bytes, and not the door's.
-fn observed(source: DcapSource, url: &str) -> Arc<dyn Source> {
-    let source = Arc::new(source);
-    let door = url.split('/').nth(2).unwrap_or_default().to_owned();
-    let file = Arc::clone(&source);
-    let place = move || format!("dcap://{}", file.pool().unwrap_or_else(|| door.clone()));
-    Arc::new(Observed::at(source, Box::new(place)))
 }
 
 fn stat(url: &str) -> Later<Stat> {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_source::{
-    Checksums, Costs, Identity, Request, Source, SourceError, SourceErrorKind, Ticket,
+    Checksums, Costs, Info, Request, Source, SourceError, SourceErrorKind, Ticket,
 };
 
 /// A file that one process has opened, and others that are forked from it may read.
@@ -50,7 +50,7 @@ impl Inherited {
         let source = (self.open)(&self.url)?;
         let (then, now) = (self.first.identity(), source.identity());
         let differs = then.is_some_and(|then| now.is_some_and(|now| then != now));
-        if source.size() != self.first.size() || (differs && !source.may_move()) {
+        if source.size() != self.first.size() || (differs && !source.info().may_move) {
             let what = "the file has changed since the parent of this process opened it";
             let name = self.first.name();
             return Err(SourceError::of(SourceErrorKind::Changed, name, what));
@@ -71,32 +71,21 @@ impl Drop for Inherited {
 }
 
 impl Source for Inherited {
-    fn name(&self) -> &str {
-        self.first.name()
+    fn info(&self) -> &Info {
+        self.first.info()
     }
 
-    fn size(&self) -> u64 {
-        self.first.size()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.first.identity()
-    }
-
+    /// Of the connections of another process nothing is known here.
     fn costs(&self) -> Costs {
-        self.first.costs()
+        let costs = self.first.costs();
+        Costs {
+            is_lost: costs.is_lost && self.is_ours(),
+            ..costs
+        }
     }
 
     fn server(&self) -> String {
         self.first.server()
-    }
-
-    fn may_move(&self) -> bool {
-        self.first.may_move()
-    }
-
-    fn is_lost(&self) -> bool {
-        self.is_ours() && self.first.is_lost()
     }
 
     fn checksums(&self) -> Checksums {

@@ -80,9 +80,8 @@ fn found(local: Local) -> Found {
     };
     match way {
         Way::Planned => {
-            let name = device.name.clone();
             let source = Arc::new(Mounted::new(local, &device));
-            Found::Planned(Observed::at(source, Box::new(move || name.clone())))
+            Found::Planned(Observed::of(source))
         }
         Way::Plain | Way::Measure => Found::Plain(local),
     }

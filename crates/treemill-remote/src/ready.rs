@@ -170,7 +170,7 @@ pub(crate) fn forget_other(url: &str, now: &Stat) {
     let is_other = |source: &Arc<dyn Source>| {
         let (then, now_known) = (source.identity(), now.identity);
         let differs = then.is_some_and(|then| now_known.is_some_and(|now| then != now));
-        source.size() != now.size || (differs && !source.may_move())
+        source.size() != now.size || (differs && !source.info().may_move)
     };
     close(|file| file.url == url && file.source.as_ref().is_some_and(is_other));
 }

@@ -89,24 +89,24 @@ async fn opened(url: &str) -> Result<Open, SourceError> {
         Box::pin(async move {
             let client = client(&owned, number);
             let source = XrootdSource::opened(&client, &owned, beyond).await?;
-            Ok(observed(Arc::new(source), &owned))
+            Ok(Arc::new(Observed::of(Arc::new(source))) as Arc<dyn Source>)
         })
     });
     let begun = begin(&asked, url, &opening);
     let client = client(url, 0);
     let first = XrootdSource::opened(&client, url, Duration::ZERO).await?;
     let first = Arc::new(first.wanting(checksums::wanted()));
-    let source = observed(Arc::clone(&first), url);
+    let source: Arc<dyn Source> = Arc::new(Observed::of(Arc::clone(&first) as _));
     let connections = match begun {
         Some(pool) => Connections::begun(source, pool, opening).await,
         None => Connections::new(source, opening),
     };
     let open = Open::only(Arc::new(connections));
-    if asked.server.to_string() == first.server() {
+    if !first.info().may_move {
         return Ok(open);
     }
     // A manager has led to this server, and may know others.
-    Ok(open.with(move || places(&asked, &first.server())))
+    Ok(open.with(move || places(&asked, &first.host())))
 }
 
 /// Opens a file on several connections at once if some of them are yet to be made: all have gone through their first round
@@ -125,15 +125,7 @@ fn begin(asked: &Url, url: &str, opening: &Opening) -> Option<Arc<Pool>> {
 fn open_found(url: &str, _home: &str) -> Result<Arc<dyn Source>, SourceError> {
     let client = Arc::new(Client::new(options().without_tokens()));
     let source = XrootdSource::open(&client, url)?.wanting(checksums::wanted());
-    Ok(observed(Arc::new(source), url))
-}
-
-fn observed(source: Arc<XrootdSource>, url: &str) -> Arc<dyn Source> {
-    let scheme = url.split("://").next().unwrap_or_default().to_owned();
-    // A redirector has sent us to a server of its own, and may send us to another one.
-    let file = Arc::clone(&source);
-    let place = move || format!("{scheme}://{}", file.server());
-    Arc::new(Observed::at(source, Box::new(place)))
+    Ok(Arc::new(Observed::of(Arc::new(source))))
 }
 
 /// The file's addresses at the servers that its manager knows to have it, but for the one that serves it now. They get

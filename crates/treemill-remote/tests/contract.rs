@@ -161,12 +161,12 @@ fn a_client() {
         assert!(is_gone.join().unwrap());
     });
     let has_connection = ["root", "dcap"].contains(&kind.as_str());
-    assert_eq!(bare.is_lost(), has_connection);
+    assert_eq!(bare.costs().is_lost, has_connection);
     order("restart");
     if kind != "s3" {
         // The bucket was in the server's memory.
         reads(&*bare, &bytes);
-        assert!(!bare.is_lost());
+        assert!(!bare.costs().is_lost);
         reads(&*several, &bytes);
         reads(&*open(&url).unwrap(), &bytes);
     }

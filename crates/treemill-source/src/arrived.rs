@@ -70,10 +70,6 @@ impl Arrived {
 impl Source for Arrived {
     crate::described_by!(self => self.source);
 
-    fn server(&self) -> String {
-        self.source.server()
-    }
-
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let fails = matches!(*self.state(), State::Fails(_));
         if fails {
@@ -108,16 +104,23 @@ impl Source for Arrived {
 )]
 mod tests {
     use super::*;
-    use crate::{Bytes, Costs, Edges, Promise};
+    use crate::{Bytes, Costs, Edges, Info, Promise};
     use std::time::Duration;
 
     /// A distant source whose bytes come when they are sent.
-    #[derive(Default)]
     struct Slow {
+        info: Info,
         promised: Mutex<Vec<(Range<u64>, Promise)>>,
     }
 
     impl Slow {
+        fn new() -> Self {
+            Slow {
+                info: Info::new("slow", 1_000_000),
+                promised: Mutex::default(),
+            }
+        }
+
         fn send(&self) -> Vec<Range<u64>> {
             let promised = std::mem::take(&mut *self.promised.lock().unwrap());
             let sent = promised.into_iter().map(|(range, promise)| {
@@ -130,12 +133,8 @@ mod tests {
     }
 
     impl Source for Slow {
-        fn name(&self) -> &str {
-            "slow"
-        }
-
-        fn size(&self) -> u64 {
-            1_000_000
+        fn info(&self) -> &Info {
+            &self.info
         }
 
         fn costs(&self) -> Costs {
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_read_asks_and_fails_until_all_of_it_is_here() {
-        let slow = Arc::new(Slow::default());
+        let slow = Arc::new(Slow::new());
         let source = Arrived::of(Arc::new(Edges::of(Arc::clone(&slow) as Arc<dyn Source>)));
         let edges = slow.send();
         assert_eq!(edges[0].start, 0);
@@ -174,7 +173,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_lacks_nothing() {
-        let source = Arrived::of(Arc::new(Edges::of(Arc::new(Slow::default()))));
+        let source = Arrived::of(Arc::new(Edges::of(Arc::new(Slow::new()))));
         source.read(&mut [Request::new(9..1_000_001)]).unwrap_err();
         assert!(source.lacking().is_empty());
     }

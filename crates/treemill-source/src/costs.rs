@@ -1,4 +1,4 @@
-//! What it costs to read from a source. Data only.
+//! What it costs to read from a source now. Data only; what stays is in `info.rs`.
 
 use crate::limits::{
     BLIND_GAP, BLIND_OVER_READ, BLIND_RANGE, FIRST_WINDOW, HELD, LEAST_AHEAD, MOST_AHEAD,
@@ -32,6 +32,9 @@ pub struct Costs {
     pub most_bytes: u64,
     /// Bytes that were asked for over the same connections and have not come, for whatever file; 0 if that is not known.
     pub due: u64,
+    /// Whether the connection to the server is lost for now: what was asked for comes if and when there is a new one. Another
+    /// source of the same file can be asked meanwhile.
+    pub is_lost: bool,
 }
 
 impl Costs {
@@ -43,6 +46,7 @@ impl Costs {
         range: Duration::ZERO,
         most_bytes: u64::MAX,
         due: 0,
+        is_lost: false,
     };
 
     /// A source that answers after `round_trip`, and of which nothing else is known yet.
@@ -55,6 +59,7 @@ impl Costs {
             range: BLIND_RANGE,
             most_bytes: MOST_RANGE,
             due: 0,
+            is_lost: false,
         }
     }
 

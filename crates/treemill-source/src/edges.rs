@@ -187,10 +187,6 @@ enum Piece {
 impl Source for Edges {
     crate::described_by!(self => self.source);
 
-    fn server(&self) -> String {
-        self.source.server()
-    }
-
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let wanted: Vec<Vec<Piece>> = requests.iter().map(|r| self.pieces(&r.range)).collect();
         let mut missing = Vec::new();

@@ -1,5 +1,7 @@
 //! Which file it is, and in which state. Data only.
 
+use crate::limits::SETTLED;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A file as it was when it was opened: another identity means other bytes.
@@ -32,6 +34,26 @@ impl Identity {
             size,
             state: [first, second, 0, 0],
         }
+    }
+
+    /// A file on a server of which all that is told is when it was changed, in seconds since 1970. `None` if that is not told,
+    /// or if it is so late that the file may change again within its time's second.
+    ///
+    /// ```
+    /// use std::time::{Duration, UNIX_EPOCH};
+    /// use treemill_source::{Identity, SETTLED};
+    ///
+    /// let changed = |at, age| Identity::of_changed("root://host//f", 9, at, UNIX_EPOCH + Duration::from_secs(at) + age);
+    /// assert!(changed(1_000, SETTLED).is_some_and(|it| it.size == 9));
+    /// assert_ne!(changed(1_000, SETTLED), changed(1_001, SETTLED));
+    /// assert_eq!([changed(1_000, Duration::ZERO), changed(0, SETTLED)], [None; 2]);
+    /// ```
+    #[must_use]
+    pub fn of_changed(url: &str, size: u64, changed: u64, now: SystemTime) -> Option<Self> {
+        let since = Duration::from_secs(Some(changed).filter(|&time| time > 0)?);
+        let age = now.duration_since(UNIX_EPOCH.checked_add(since)?).ok()?;
+        let state = format!("changed {changed}");
+        (age >= SETTLED).then(|| Identity::of_remote(url, size, &state))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Byte ranges of files: the [`Source`] trait, what distant sources need of it ([`Ticket`], [`Costs`],
-//! [`Identity`], [`Checksums`]), files of this machine, and [`cache`]s on disk of ranges of distant ones. [`own`] has the
+//! Byte ranges of files: the [`Source`] trait, what sources say of themselves ([`Info`], [`Identity`], [`Costs`],
+//! [`Checksums`]) and answer with ([`Ticket`]), files of this machine, and [`cache`]s on disk of ranges of distant ones. [`own`] has the
 //! one rule of what is taken from disks without a question. Knows nothing of ROOT: other crates know what the bytes mean.
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ mod error;
 mod flow;
 mod growth;
 mod identity;
+mod info;
 mod limits;
 mod local;
 mod memory;
@@ -37,6 +38,7 @@ pub use error::{SourceError, SourceErrorKind, is_there};
 pub use flow::Flow;
 pub use growth::Growth;
 pub use identity::Identity;
+pub use info::Info;
 pub use limits::SETTLED;
 pub use local::Local;
 pub use memory::Memory;

@@ -1,7 +1,7 @@
 //! Files of this machine, by positioned reads: threads share one descriptor without a lock.
 
 use crate::limits::{SETTLED, TOLD_AT_BEGIN, TOLD_AT_END};
-use crate::{Costs, Identity, Request, Source, SourceError, SourceErrorKind};
+use crate::{Costs, Identity, Info, Request, Source, SourceError, SourceErrorKind};
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -12,10 +12,8 @@ use xxhash_rust::xxh3::Xxh3;
 /// An open file.
 #[derive(Debug)]
 pub struct Local {
-    name: String,
+    info: Info,
     file: File,
-    size: u64,
-    identity: Option<Identity>,
 }
 
 impl Local {
@@ -46,12 +44,11 @@ impl Local {
         let file = File::open(path).map_err(failed)?;
         // The metadata of the open file: the path may lead to another file by now.
         let metadata = file.metadata().map_err(failed)?;
-        Ok(Local {
-            name,
-            file,
-            size: metadata.len(),
+        let info = Info {
             identity: settled(&metadata, SystemTime::now()),
-        })
+            ..Info::new(name, metadata.len())
+        };
+        Ok(Local { info, file })
     }
 
     /// What the file is that this path leads to now; `None` if there is none. If it was changed a moment ago, it may change
@@ -107,37 +104,32 @@ impl Local {
         self.file.read_exact_at(buffer, start).map_err(|error| {
             let what = match error.kind() {
                 ErrorKind::UnexpectedEof => {
-                    format!("is shorter than the {} bytes it had when opened", self.size)
+                    format!(
+                        "is shorter than the {} bytes it had when opened",
+                        self.info.size
+                    )
                 }
                 _ => in_words(&error),
             };
-            SourceError::new(&self.name, what).with_cause(error)
+            SourceError::new(self.name(), what).with_cause(error)
         })
     }
 
     fn fill(&self, request: &mut Request) -> Result<(), SourceError> {
         let start = request.range.start;
-        let wrong = |what| SourceError::new(&self.name, what);
-        let buffer = request.prepare(self.size).map_err(wrong)?;
+        let wrong = |what| SourceError::new(self.name(), what);
+        let buffer = request.prepare(self.size()).map_err(wrong)?;
         self.read_at(buffer, start)
     }
 }
 
 impl Source for Local {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn size(&self) -> u64 {
-        self.size
+    fn info(&self) -> &Info {
+        &self.info
     }
 
     fn costs(&self) -> Costs {
         Costs::NEAR
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.identity
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {

@@ -1,25 +1,30 @@
 //! A source over bytes in memory: for small files, for tests, and for files inside something else.
 
-use crate::{Costs, Identity, Request, Source, SourceError};
+use crate::{Costs, Info, Request, Source, SourceError};
 
 /// A source over bytes in memory.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    name: String,
+    info: Info,
     bytes: Vec<u8>,
     costs: Costs,
-    identity: Option<Identity>,
 }
 
 impl Memory {
     /// A source of `bytes`, called `name` in messages, and read as one of these `costs` is.
     #[must_use]
     pub fn new(name: impl Into<String>, bytes: Vec<u8>, costs: Costs) -> Self {
+        let info = Info::new(name, bytes.len() as u64);
+        Memory { info, bytes, costs }
+    }
+
+    /// The same bytes, as those of this file. Their number stays the size.
+    #[must_use]
+    pub fn with_info(self, info: Info) -> Self {
+        let size = self.info.size;
         Memory {
-            name: name.into(),
-            bytes,
-            costs,
-            identity: None,
+            info: Info { size, ..info },
+            ..self
         }
     }
 
@@ -40,29 +45,20 @@ impl Memory {
         source.read(&mut all)?;
         let [all] = all;
         Ok(Memory {
-            name: source.name().to_owned(),
+            info: source.info().clone(),
             bytes: all.buffer,
             costs: source.costs(),
-            identity: source.identity(),
         })
     }
 }
 
 impl Source for Memory {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn size(&self) -> u64 {
-        self.bytes.len() as u64
+    fn info(&self) -> &Info {
+        &self.info
     }
 
     fn costs(&self) -> Costs {
         self.costs
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.identity
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
@@ -70,7 +66,7 @@ impl Source for Memory {
             let range = request.range.clone();
             let fail = |what: String| SourceError {
                 range: Some(range.clone()),
-                ..SourceError::new(&self.name, what)
+                ..SourceError::new(self.name(), what)
             };
             let len = request.check(self.size()).map_err(fail)?;
             let start = usize::try_from(range.start).unwrap_or(usize::MAX);
@@ -87,6 +83,7 @@ impl Source for Memory {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::Identity;
 
     #[test]
     fn ranges_are_copied_and_checked() {
@@ -104,35 +101,15 @@ mod tests {
 
     #[test]
     fn a_copy_says_of_itself_what_the_source_does_that_it_is_of() {
-        struct Identified(Memory, Identity);
-
-        impl Source for Identified {
-            fn name(&self) -> &str {
-                self.0.name()
-            }
-
-            fn size(&self) -> u64 {
-                self.0.size()
-            }
-
-            fn costs(&self) -> Costs {
-                self.0.costs()
-            }
-
-            fn identity(&self) -> Option<Identity> {
-                Some(self.1)
-            }
-
-            fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-                self.0.read(requests)
-            }
-        }
-
-        let identity = Identity::of_remote("m", 10, "tag");
-        let inner = Memory::new("m", b"0123456789".to_vec(), Costs::NEAR);
-        let copy = Memory::of(&Identified(inner, identity)).unwrap();
+        let identity = Some(Identity::of_remote("m", 10, "tag"));
+        let info = Info {
+            identity,
+            ..Info::new("m", 0)
+        };
+        let inner = Memory::new("another", b"0123456789".to_vec(), Costs::NEAR);
+        let copy = Memory::of(&inner.with_info(info)).unwrap();
         assert_eq!((copy.name(), copy.size()), ("m", 10));
-        assert_eq!(copy.identity(), Some(identity));
+        assert_eq!(copy.identity(), identity);
         let mut requests = [Request::new(3..6)];
         copy.read(&mut requests).unwrap();
         assert_eq!(requests.each_ref().map(|r| r.buffer.as_slice()), [b"345"]);

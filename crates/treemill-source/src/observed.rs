@@ -1,13 +1,10 @@
 //! A source whose reads are counted for its server, and recorded if that is wanted. It changes nothing of them.
 
 use crate::reads::Recording;
-use crate::servers::{Server, server_of};
+use crate::servers::Server;
 use crate::{Request, Source, SourceError, Ticket, read_by_tickets};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Says which server has the file now.
-type Where = Box<dyn Fn() -> String + Send + Sync>;
 
 /// A source, observed.
 ///
@@ -26,26 +23,17 @@ type Where = Box<dyn Fn() -> String + Send + Sync>;
 /// ```
 pub struct Observed {
     source: Arc<dyn Source>,
-    place: Where,
     /// Messages for what is asked for together; none if the source counts them itself.
     messages: u64,
 }
 
 impl Observed {
-    /// A file that was opened just now, at the server that its name begins with.
+    /// A file that was opened just now. What is asked for counts for the [`server`](Source::server) that the source names then.
     #[must_use]
     pub fn of(source: Arc<dyn Source>) -> Self {
-        let server = server_of(source.name()).to_owned();
-        Observed::at(source, Box::new(move || server.clone()))
-    }
-
-    /// A file that was opened just now, at a server that may change. The server's name has no credentials.
-    #[must_use]
-    pub fn at(source: Arc<dyn Source>, place: Where) -> Self {
-        Server::named(&place()).opened();
+        Server::named(&source.server()).opened();
         Observed {
             source,
-            place,
             messages: 1,
         }
     }
@@ -64,16 +52,12 @@ impl Observed {
 impl Source for Observed {
     crate::described_by!(self => self.source);
 
-    fn server(&self) -> String {
-        (self.place)()
-    }
-
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        let server = Server::named(&(self.place)());
+        let server = Server::named(&self.server());
         let recording = Recording::begin(&server.name, self.name());
         server.sent(ranges.len() as u64, self.messages);
         let tickets = self.source.submit(ranges.clone());
@@ -105,7 +89,7 @@ impl Source for Observed {
 )]
 mod tests {
     use super::*;
-    use crate::{Costs, Memory, record_reads, recorded_reads, servers};
+    use crate::{Costs, Memory, record_reads, recorded_reads, server_of, servers};
     use std::time::Duration;
 
     const FAR: Costs = Costs::far(Duration::from_millis(100));

@@ -1,7 +1,7 @@
 //! The trait of everything that has bytes.
 
 use crate::servers::server_of;
-use crate::{Checksums, Costs, Identity, Promise, SourceError, Ticket};
+use crate::{Checksums, Costs, Identity, Info, Promise, SourceError, Ticket};
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -63,36 +63,30 @@ impl Request {
 /// # Ok::<(), treemill_source::SourceError>(())
 /// ```
 pub trait Source: Send + Sync {
-    /// A path or a URL, for messages.
-    fn name(&self) -> &str;
+    /// Which file it is. The same answer each time: what changes while a file is read is in its [`costs`](Source::costs).
+    fn info(&self) -> &Info;
 
-    /// Bytes in all, as they were when the source was opened.
-    fn size(&self) -> u64;
-
-    /// What reading costs. A distant source measures it as it goes.
+    /// What reading costs now. A distant source measures it as it goes.
     fn costs(&self) -> Costs;
+
+    /// The name in [`Source::info`]. Not for sources to write: all of them answer by that.
+    fn name(&self) -> &str {
+        &self.info().name
+    }
+
+    /// The size in [`Source::info`].
+    fn size(&self) -> u64 {
+        self.info().size
+    }
+
+    /// The identity in [`Source::info`].
+    fn identity(&self) -> Option<Identity> {
+        self.info().identity
+    }
 
     /// The server that has the file now, without credentials: scheme, host and port; of several servers all of them.
     fn server(&self) -> String {
         server_of(self.name()).to_owned()
-    }
-
-    /// The identity of the file as it was when it was opened. `None` if that is not certain: then nothing of it
-    /// may be cached.
-    fn identity(&self) -> Option<Identity> {
-        None
-    }
-
-    /// Whether another server may serve the file when it is opened again, because a manager has chosen this one. Servers
-    /// have times of change of their own: the identity is then that of one copy.
-    fn may_move(&self) -> bool {
-        false
-    }
-
-    /// Whether the connection to the server is lost for now: what was asked for comes if and when there is a new one. Another
-    /// source of the same file can be asked meanwhile.
-    fn is_lost(&self) -> bool {
-        false
     }
 
     /// The file's checksums that the server tells without reading the file: none if it knows none, or is slow to say. May
@@ -140,28 +134,16 @@ pub trait Source: Send + Sync {
 #[macro_export]
 macro_rules! described_by {
     ($me:ident => $inner:expr) => {
-        fn name(&$me) -> &str {
-            $inner.name()
-        }
-
-        fn size(&$me) -> u64 {
-            $inner.size()
+        fn info(&$me) -> &$crate::Info {
+            $inner.info()
         }
 
         fn costs(&$me) -> $crate::Costs {
             $inner.costs()
         }
 
-        fn identity(&$me) -> Option<$crate::Identity> {
-            $inner.identity()
-        }
-
-        fn may_move(&$me) -> bool {
-            $inner.may_move()
-        }
-
-        fn is_lost(&$me) -> bool {
-            $inner.is_lost()
+        fn server(&$me) -> String {
+            $inner.server()
         }
 
         fn checksums(&$me) -> $crate::Checksums {
@@ -193,10 +175,6 @@ macro_rules! read_by {
     ($me:ident => $inner:expr) => {
         $crate::described_by!($me => $inner);
 
-        fn server(&$me) -> String {
-            $inner.server()
-        }
-
         fn read(&$me, requests: &mut [$crate::Request]) -> Result<(), $crate::SourceError> {
             $inner.read(requests)
         }
@@ -219,37 +197,36 @@ pub fn is_within(range: &Range<u64>, ranges: &[Range<u64>]) -> bool {
     ranges.any(|other| other.start <= range.start && range.end <= other.end)
 }
 
-/// A ticket for each range, for a source of `size` bytes whose own way is [`Source::submit`]. What needs no question is
+/// A ticket for each range, for a source of this file whose own way is [`Source::submit`]. What needs no question is
 /// answered at once: empty ranges, and those that do not lie within the file, each by an error of its own. `ask` gets the
 /// others in order, with what is promised of each.
 ///
 /// ```
-/// use treemill_source::tickets;
+/// use treemill_source::{Info, tickets};
 ///
 /// let mut asked = Vec::new();
-/// let all = tickets("f", 10, vec![2..4, 3..3, 9..11], |range, _, promise| asked.push((range, promise)));
+/// let all = tickets(&Info::new("f", 10), vec![2..4, 3..3, 9..11], |range, _, promise| asked.push((range, promise)));
 /// assert_eq!(asked.len(), 1);
 /// assert!(!all[0].is_ready() && all[1].wait()?.is_empty());
 /// assert_eq!(all[2].wait().unwrap_err().to_string(), "f: the file has only 10 bytes (reading bytes 9..11)");
 /// # Ok::<(), treemill_source::SourceError>(())
 /// ```
 pub fn tickets(
-    name: &str,
-    size: u64,
+    info: &Info,
     ranges: Vec<Range<u64>>,
     mut ask: impl FnMut(Range<u64>, &Ticket, Promise),
 ) -> Vec<Ticket> {
     let one = |range: Range<u64>| {
-        if range.end > size || range.start > range.end {
+        if range.end > info.size || range.start > range.end {
             return Ticket::ready(Err(SourceError {
                 range: Some(range),
-                ..SourceError::new(name, beyond(size))
+                ..SourceError::new(&info.name, beyond(info.size))
             }));
         }
         if range.is_empty() {
             return Ticket::ready(Ok(Bytes::new()));
         }
-        let (ticket, promise) = Ticket::new(name, range.clone());
+        let (ticket, promise) = Ticket::new(&info.name, range.clone());
         ask(range, &ticket, promise);
         ticket
     };

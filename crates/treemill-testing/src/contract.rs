@@ -227,7 +227,7 @@ fn its_tickets_outlive_it(source: Arc<dyn Source>, bytes: &[u8]) {
 mod tests {
     use super::*;
     use crate::{FAR, FarSource, Watched};
-    use treemill_source::{Bytes, Costs, Memory, read_by_tickets};
+    use treemill_source::{Bytes, Costs, Info, Memory, read_by_tickets};
 
     fn bytes() -> Vec<u8> {
         (0..100_000_u32).map(|at| (at % 251) as u8).collect()
@@ -254,18 +254,24 @@ mod tests {
         Mute,
     }
 
-    struct Broken(Wrong, Memory);
+    struct Broken(Wrong, Memory, Info);
+
+    impl Broken {
+        fn new(wrong: Wrong) -> Self {
+            let name = match wrong {
+                Wrong::Name => "root://me:secret@host//f",
+                _ => "m",
+            };
+            let bytes = bytes();
+            let size = bytes.len() as u64 + u64::from(matches!(wrong, Wrong::Size));
+            let info = Info::new(name, size);
+            Broken(wrong, Memory::new("m", bytes, FAR), info)
+        }
+    }
 
     impl Source for Broken {
-        fn name(&self) -> &str {
-            match self.0 {
-                Wrong::Name => "root://me:secret@host//f",
-                _ => self.1.name(),
-            }
-        }
-
-        fn size(&self) -> u64 {
-            self.1.size() + u64::from(matches!(self.0, Wrong::Size))
+        fn info(&self) -> &Info {
+            &self.2
         }
 
         fn costs(&self) -> Costs {
@@ -330,9 +336,7 @@ mod tests {
             Wrong::AllOrNothing,
             Wrong::Mute,
         ] {
-            let open = move || -> Arc<dyn Source> {
-                Arc::new(Broken(wrong, Memory::new("m", bytes(), FAR)))
-            };
+            let open = move || -> Arc<dyn Source> { Arc::new(Broken::new(wrong)) };
             let found = std::panic::catch_unwind(|| holds(open, &bytes()));
             assert!(found.is_err(), "{}", wrong as u8);
         }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_source::{
-    Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets, tickets,
+    Bytes, Costs, Info, Promise, Request, Source, SourceError, Ticket, read_by_tickets, tickets,
 };
 
 /// What was asked for and is not here.
@@ -26,6 +26,7 @@ struct Link {
 
 /// A file in memory, a round trip away.
 pub struct FarSource {
+    info: Info,
     bytes: Bytes,
     costs: Costs,
     link: Arc<Mutex<Link>>,
@@ -44,6 +45,7 @@ impl FarSource {
             ..Link::default()
         };
         FarSource {
+            info: Info::new("root://far//file.root", bytes.len() as u64),
             bytes: Bytes::from(bytes),
             costs,
             link: Arc::new(Mutex::new(link)),
@@ -85,20 +87,12 @@ fn one_trip(link: &Mutex<Link>, bytes: &Bytes) -> bool {
 }
 
 impl Source for FarSource {
-    fn name(&self) -> &str {
-        "root://far//file.root"
-    }
-
-    fn size(&self) -> u64 {
-        self.bytes.len() as u64
+    fn info(&self) -> &Info {
+        &self.info
     }
 
     fn costs(&self) -> Costs {
         self.costs
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        None
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
@@ -106,22 +100,17 @@ impl Source for FarSource {
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        tickets(
-            self.name(),
-            self.size(),
-            ranges,
-            |range, ticket, promise| {
-                let watch = ticket.watch();
-                let (link, bytes) = (Arc::clone(&self.link), self.bytes.clone());
-                ticket.on_need(move || while !watch.is_over() && one_trip(&link, &bytes) {});
-                let left = range.end.saturating_sub(range.start);
-                locked(&self.link).coming.push_back(Coming {
-                    range,
-                    left,
-                    promise,
-                });
-            },
-        )
+        tickets(&self.info, ranges, |range, ticket, promise| {
+            let watch = ticket.watch();
+            let (link, bytes) = (Arc::clone(&self.link), self.bytes.clone());
+            ticket.on_need(move || while !watch.is_over() && one_trip(&link, &bytes) {});
+            let left = range.end.saturating_sub(range.start);
+            locked(&self.link).coming.push_back(Coming {
+                range,
+                left,
+                promise,
+            });
+        })
     }
 }
 

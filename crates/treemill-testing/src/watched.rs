@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use treemill_source::{Costs, Identity, Request, Source, SourceError, Ticket};
+use treemill_source::{Costs, Identity, Info, Request, Source, SourceError, Ticket};
 
 /// The costs of a source far away, of which nothing else is known.
 pub const FAR: Costs = Costs::far(Duration::from_millis(100));
@@ -13,8 +13,8 @@ pub const FAR: Costs = Costs::far(Duration::from_millis(100));
 #[derive(Debug)]
 pub struct Watched<S> {
     source: S,
+    info: Info,
     costs: Costs,
-    identity: Option<Identity>,
     reads: Mutex<Vec<Vec<Range<u64>>>>,
 }
 
@@ -23,8 +23,8 @@ impl<S: Source> Watched<S> {
     #[must_use]
     pub fn new(source: S) -> Self {
         Watched {
+            info: source.info().clone(),
             costs: source.costs(),
-            identity: source.identity(),
             source,
             reads: Mutex::default(),
         }
@@ -38,8 +38,9 @@ impl<S: Source> Watched<S> {
 
     /// Says that it is this file, or that it cannot say.
     #[must_use]
-    pub fn with_identity(self, identity: Option<Identity>) -> Self {
-        Watched { identity, ..self }
+    pub fn with_identity(mut self, identity: Option<Identity>) -> Self {
+        self.info.identity = identity;
+        self
     }
 
     fn note(&self, ranges: Vec<Range<u64>>) {
@@ -54,20 +55,12 @@ impl<S: Source> Watched<S> {
 }
 
 impl<S: Source> Source for Watched<S> {
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.source.size()
+    fn info(&self) -> &Info {
+        &self.info
     }
 
     fn costs(&self) -> Costs {
         self.costs
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.identity
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {

@@ -24,11 +24,6 @@ pub trait Carrier: Send + Sync + 'static {
         None
     }
 
-    /// Whether another server has answered in its place, and yet another one may do so next time.
-    fn may_move(&self) -> bool {
-        false
-    }
-
     /// Whether the server has answered other requests within this time: what waits then is in a queue, and asking again would make the
     /// queue longer. A carrier that says so has deadlines of its own for what gets no answer.
     fn is_busy(&self, within: Duration) -> bool {

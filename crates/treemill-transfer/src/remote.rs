@@ -21,19 +21,15 @@ use tokio::sync::{Notify, OwnedSemaphorePermit};
 use tokio::task::unconstrained;
 use tokio::time::timeout;
 use treemill_source::{
-    Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket, is_within,
+    Checksums, Costs, Info, Promise, Request, Source, SourceError, Ticket, is_within,
     read_by_tickets, server_of, tickets,
 };
 
 /// What the request that opened a file has told.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// The file's name for messages, without credentials.
-    pub name: String,
-    /// Bytes in all.
-    pub size: u64,
-    /// Which file it is, and in which state, if that is certain.
-    pub identity: Option<Identity>,
+    /// Which file it is.
+    pub info: Info,
     /// The first bytes of the file.
     pub head: Bytes,
     /// Time from the request to its first byte.
@@ -42,13 +38,12 @@ pub struct Opened {
 
 /// A file on a server. Clones share what has been measured.
 pub struct Remote<C> {
-    opened: Opened,
     shared: Arc<Shared<C>>,
 }
 
 struct Shared<C> {
     carrier: C,
-    name: String,
+    opened: Opened,
     watch: Watch,
     /// What was asked for, the oldest first, as far as it is not here.
     flying: Mutex<VecDeque<Weak<Flying>>>,
@@ -56,18 +51,15 @@ struct Shared<C> {
 
 impl<C> Clone for Remote<C> {
     fn clone(&self) -> Self {
-        Remote {
-            opened: self.opened.clone(),
-            shared: Arc::clone(&self.shared),
-        }
+        let shared = Arc::clone(&self.shared);
+        Remote { shared }
     }
 }
 
 impl<C> std::fmt::Debug for Remote<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Remote")
-            .field("name", &self.opened.name)
-            .field("size", &self.opened.size)
+            .field("info", &self.shared.opened.info)
             .finish_non_exhaustive()
     }
 }
@@ -78,35 +70,28 @@ impl<C: Carrier> Remote<C> {
     pub fn new(carrier: C, opened: Opened) -> Self {
         let mut meter = Meter::default();
         meter.answered(opened.latency);
-        let watch = Watch::new(meter, carrier.server(), server_of(&opened.name));
-        let shared = Shared {
-            name: opened.name.clone(),
-            watch,
+        let watch = Watch::new(meter, carrier.server(), server_of(&opened.info.name));
+        let shared = Arc::new(Shared {
             carrier,
-            flying: Mutex::default(),
-        };
-        Remote {
             opened,
-            shared: Arc::new(shared),
-        }
+            watch,
+            flying: Mutex::default(),
+        });
+        Remote { shared }
     }
 
     /// The bytes of a range that came when the file was opened.
     fn at_once(&self, range: &Range<u64>) -> Option<Bytes> {
         let start = usize::try_from(range.start).ok()?;
         let end = usize::try_from(range.end).ok()?;
-        let bytes = self.opened.head.get(start..end)?;
-        Some(self.opened.head.slice_ref(bytes))
+        let head = &self.shared.opened.head;
+        Some(head.slice_ref(head.get(start..end)?))
     }
 }
 
 impl<C: Carrier> Source for Remote<C> {
-    fn name(&self) -> &str {
-        &self.opened.name
-    }
-
-    fn size(&self) -> u64 {
-        self.opened.size
+    fn info(&self) -> &Info {
+        &self.shared.opened.info
     }
 
     fn costs(&self) -> Costs {
@@ -117,14 +102,6 @@ impl<C: Carrier> Source for Remote<C> {
             window: self.shared.watch.gate().window().saturating_add(new),
             ..costs
         }
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.opened.identity
-    }
-
-    fn may_move(&self) -> bool {
-        self.shared.carrier.may_move()
     }
 
     fn checksums(&self) -> Checksums {
@@ -161,8 +138,7 @@ impl<C: Carrier> Source for Remote<C> {
         let distance = self.shared.carrier.distance();
         let distance = distance.map_or(costs.round_trip, |it| it.min(costs.round_trip));
         let most = part_bytes(bytes, &costs, distance, connections, free);
-        let (name, size) = (&self.opened.name, self.opened.size);
-        let tickets = tickets(name, size, ranges, |range, _, promise| {
+        let tickets = tickets(self.info(), ranges, |range, _, promise| {
             match self.at_once(&range) {
                 Some(bytes) => promise.keep(Ok(bytes)),
                 None => queue.extend(pieces(range, promise, most)),
@@ -286,7 +262,7 @@ impl Piece {
     }
 
     fn end<C>(self, shared: &Shared<C>, got: Result<BytesMut, Trouble>) {
-        let error = |trouble: Trouble| trouble.error(&shared.name, None);
+        let error = |trouble: Trouble| trouble.error(&shared.opened.info.name, None);
         self.part.keep(got.map_err(error));
     }
 }
@@ -333,9 +309,7 @@ mod tests {
 
     fn opened(latency: Duration) -> Opened {
         Opened {
-            name: "far".to_owned(),
-            size: 10_000_000,
-            identity: None,
+            info: Info::new("far", 10_000_000),
             head: Bytes::new(),
             latency,
         }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use treemill_source::{Checksums, Costs, Memory, Request, Source, SourceError, Ticket};
+use treemill_source::{Checksums, Costs, Info, Memory, Request, Source, SourceError, Ticket};
 use treemill_transfer::replicas::{Opener, Replicas, Warn};
 
 /// More than its ends, so that there are bytes between them that are not compared.
@@ -53,11 +53,8 @@ impl Place {
 struct Telling(Place, Memory);
 
 impl Source for Telling {
-    fn name(&self) -> &str {
-        self.1.name()
-    }
-    fn size(&self) -> u64 {
-        self.1.size()
+    fn info(&self) -> &Info {
+        self.1.info()
     }
     fn costs(&self) -> Costs {
         self.1.costs()

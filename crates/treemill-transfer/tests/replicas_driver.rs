@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use treemill_source::{
-    Bytes, Costs, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+    Bytes, Costs, Info, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
 };
 use treemill_testing::contract::{fails, holds, reads};
 use treemill_transfer::replicas::{Opener, Replicas, Warn};
@@ -26,6 +26,7 @@ const IS_SILENT: u8 = 2;
 #[derive(Clone)]
 struct Place {
     name: &'static str,
+    info: Info,
     bytes: Bytes,
     way: Arc<AtomicU8>,
     asked: Arc<AtomicUsize>,
@@ -37,6 +38,7 @@ impl Place {
     fn new(name: &'static str, bytes: &[u8]) -> Self {
         Place {
             name,
+            info: Info::new(name, bytes.len() as u64),
             bytes: Bytes::copy_from_slice(bytes),
             way: Arc::default(),
             asked: Arc::default(),
@@ -69,11 +71,8 @@ impl Place {
 }
 
 impl Source for Place {
-    fn name(&self) -> &str {
-        self.name
-    }
-    fn size(&self) -> u64 {
-        self.bytes.len() as u64
+    fn info(&self) -> &Info {
+        &self.info
     }
     fn costs(&self) -> Costs {
         Costs {
@@ -151,6 +150,20 @@ fn two_places_are_read_from_at_once() {
     let costs = file.costs();
     assert_eq!(costs.bytes_per_second, Some(20e6));
     assert_eq!(costs.round_trip, Duration::from_millis(20));
+}
+
+/// Who asks which file it is waits for no server: it is known when the file is open.
+#[test]
+fn a_file_is_known_by_its_bytes_from_the_time_it_is_open() {
+    let bytes = content();
+    let (one, other) = (Place::new("one", &bytes), Place::new("one", &bytes[1..]));
+    let file = open(&[&one]);
+    let asked = one.asked();
+    one.now(IS_SILENT);
+    assert_eq!(file.info(), open(&[&Place::new("two", &bytes)]).info());
+    assert_eq!((file.name(), file.size()), ("/store/file.root", 3_000_000));
+    assert!(file.identity().is_some() && one.asked() == asked);
+    assert_ne!(file.identity(), open(&[&other]).identity());
 }
 
 #[test]

@@ -150,6 +150,7 @@ impl Connection {
             // One of the many ranges of a vectored read.
             range: Costs::far(costs.round_trip).range,
             due: state.due,
+            is_lost: state.broken.is_some() && !state.has_rested,
             ..costs
         }
     }

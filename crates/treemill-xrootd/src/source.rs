@@ -16,9 +16,9 @@ use crate::wire::codes;
 use bytes::BytesMut;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 use treemill_source::{
-    Bytes, Checksums, Costs, Identity, Promise, Request, SETTLED, Source, SourceError, Ticket,
+    Bytes, Checksums, Costs, Identity, Info, Promise, Request, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets, tickets,
 };
 use treemill_transfer::{Chunk, Kind, Trouble, Wants};
@@ -37,9 +37,8 @@ pub struct XrootdSource {
 struct Core {
     client: Arc<Client>,
     url: Url,
-    name: String,
+    info: Info,
     status: Status,
-    identity: Option<Identity>,
     /// The checksums, once they were asked for.
     checksums: OnceLock<Checksums>,
     began: Instant,
@@ -97,9 +96,12 @@ impl XrootdSource {
         let status = file.checked().map_err(failed)?;
         let core = Core {
             client: Arc::clone(client),
-            identity: settled(&name, status, SystemTime::now()),
+            info: Info {
+                identity: settled(&name, status, SystemTime::now()),
+                may_move: file.server() != parsed.server.to_string(),
+                ..Info::new(name, status.size)
+            },
             url: parsed,
-            name,
             status,
             checksums: OnceLock::new(),
             began: Instant::now(),
@@ -118,38 +120,31 @@ impl XrootdSource {
 
     /// The server that serves the file now, as `host:port`.
     #[must_use]
-    pub fn server(&self) -> String {
+    pub fn host(&self) -> String {
         self.core.state().file.server()
     }
 }
 
 impl Source for XrootdSource {
-    fn name(&self) -> &str {
-        &self.core.name
-    }
-
-    fn size(&self) -> u64 {
-        self.core.status.size
+    fn info(&self) -> &Info {
+        &self.core.info
     }
 
     fn costs(&self) -> Costs {
-        let file = Arc::clone(&self.core.state().file);
-        file.session().costs()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.core.identity
-    }
-
-    fn may_move(&self) -> bool {
-        self.server() != self.core.url.server.to_string()
-    }
-
-    fn is_lost(&self) -> bool {
-        // A file of which nothing is in flight is not opened again before something is wanted.
         let state = self.core.state();
-        let session = state.file.session();
-        state.recovery.is_lost() || (session.is_broken() && !session.has_rested())
+        let (file, is_lost) = (Arc::clone(&state.file), state.recovery.is_lost());
+        drop(state);
+        let costs = file.session().costs();
+        Costs {
+            // A file of which nothing is in flight is not opened again before something is wanted.
+            is_lost: is_lost || costs.is_lost,
+            ..costs
+        }
+    }
+
+    /// A redirector has sent us to a server of its own, and may send us to another one.
+    fn server(&self) -> String {
+        format!("{}://{}", self.core.url.scheme(), self.host())
     }
 
     fn checksums(&self) -> Checksums {
@@ -167,7 +162,7 @@ impl Source for XrootdSource {
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let (mut pieces, now) = (Vec::new(), self.core.now());
         let mut state = self.core.state();
-        let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
+        let tickets = tickets(self.info(), ranges, |range, _, promise| {
             pieces.extend(cut(&mut state.wants, &range, promise, now));
         });
         if state.file.session().has_rested() {
@@ -373,7 +368,7 @@ impl Core {
         let error = error.cloned().or(last).unwrap_or_else(unknown);
         let error = error.at(server).of(&self.url.path);
         for (promise, range) in broken {
-            promise.keep(Err(in_words(&self.name, &error, Some(range))));
+            promise.keep(Err(in_words(&self.info.name, &error, Some(range))));
         }
     }
 
@@ -447,13 +442,7 @@ impl Core {
 /// The file's identity, unless it changed so lately that it may change again within its time's second.
 #[must_use]
 pub fn settled(name: &str, status: Status, now: SystemTime) -> Option<Identity> {
-    let seconds = u64::try_from(status.changed)
-        .ok()
-        .filter(|&time| time > 0)?;
-    let changed = UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?;
-    let age = now.duration_since(changed).ok()?;
-    let state = format!("changed {seconds}");
-    (age >= SETTLED).then(|| Identity::of_remote(name, status.size, &state))
+    Identity::of_changed(name, status.size, status.changed.try_into().ok()?, now)
 }
 
 fn in_words(name: &str, error: &Trouble, range: Option<Range<u64>>) -> SourceError {

@@ -129,6 +129,15 @@ impl Url {
         })
     }
 
+    /// `root`, or `roots` for TLS.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        match self.is_encrypted {
+            true => "roots",
+            false => "root",
+        }
+    }
+
     /// The whole address, with what may be a secret: to open it, never for messages.
     ///
     /// ```
@@ -139,7 +148,7 @@ impl Url {
     /// ```
     #[must_use]
     pub fn address(&self) -> String {
-        let scheme = if self.is_encrypted { "roots" } else { "root" };
+        let scheme = self.scheme();
         let user = self.user.as_ref().map(|user| format!("{user}@"));
         let opaque = match self.opaque.as_str() {
             "" => String::new(),
@@ -178,7 +187,7 @@ pub fn shown(text: &str) -> String {
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.is_encrypted { "roots" } else { "root" };
+        let scheme = self.scheme();
         write!(f, "{scheme}://{}/{}", self.server, self.path)
     }
 }

@@ -103,7 +103,7 @@ fn a_connection_that_brings_what_is_not_wanted_is_closed_and_other_files_go_on()
     left.abandon(&[0..2 << 20]);
     assert!(given_up[0].wait().is_err());
     assert!(kept[0].wait().unwrap() == bytes[7..(2 << 20) + 7]);
-    assert!(!left.is_lost() && !wanted.is_lost());
+    assert!(!left.costs().is_lost && !wanted.costs().is_lost);
     // The file that was left can be read again.
     assert!(left.submit(vec![0..2 << 20])[0].wait().unwrap() == bytes[..2 << 20]);
     let mut expected = vec![Told::Ended(0), Told::Asked(1, 1), Told::Asked(1, 0)];

@@ -251,7 +251,7 @@ fn a_file_whose_connection_has_rested_is_opened_again_when_it_is_read() {
         while relay.ended() < times {
             std::thread::yield_now();
         }
-        assert!(!source.is_lost());
+        assert!(!source.costs().is_lost);
     }
 }
 

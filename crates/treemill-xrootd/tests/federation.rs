@@ -69,12 +69,12 @@ fn the_redirector_leads_from_a_server_that_fails_to_the_other() {
             );
         }
     };
-    let first = source.server();
+    let first = source.host();
     let (begun, tickets) = read();
     begun.wait().unwrap();
     common::stop(federation.data_server(&first));
     check(&tickets);
-    let second = source.server();
+    let second = source.host();
     assert_ne!(first, second, "a server that hangs");
 
     common::go_on(federation.data_server(&first));
@@ -82,5 +82,7 @@ fn the_redirector_leads_from_a_server_that_fails_to_the_other() {
     begun.wait().unwrap();
     federation.data_server(&second).kill().unwrap();
     check(&tickets);
-    assert_eq!(source.server(), first, "a server that is killed");
+    assert_eq!(source.host(), first, "a server that is killed");
+    assert_eq!(source.server(), format!("root://{first}"), "for reports");
+    assert!(source.info().may_move, "a manager has chosen it");
 }

@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
-use treemill_source::{Identity, Messages, Source, SourceError, is_there};
+use treemill_source::{Identity, Info, Messages, Source, SourceError, is_there};
 use treemill_transfer::{Body, HEAD, Opened, Remote, Trouble, insist, soon, wait_for};
 
 /// An object in a bucket.
@@ -153,11 +153,11 @@ async fn opening(
         Err(trouble) if !trouble.kind.is_final() => return Err(trouble),
         // An object without bytes has no range to send.
         Err(refused) => match insist(&address.server(), || soon(head(&*store, &address))).await {
-            Ok(meta) if meta.size == 0 => (meta, empty(&address)),
+            Ok(meta) if meta.size == 0 => (meta, empty(&address, 0)),
             _ => return Err(refused),
         },
     };
-    opened.identity = identity(&address, &known);
+    opened.info.identity = identity(&address, &known);
     let object = Object {
         store,
         line,
@@ -184,19 +184,16 @@ async fn first(
         head.extend_from_slice(&chunk);
     }
     let opened = Opened {
-        size: meta.size,
         head: head.freeze(),
         latency,
-        ..empty(address)
+        ..empty(address, meta.size)
     };
     Ok((meta, opened))
 }
 
-fn empty(address: &Address) -> Opened {
+fn empty(address: &Address, size: u64) -> Opened {
     Opened {
-        name: address.name.clone(),
-        size: 0,
-        identity: None,
+        info: Info::new(&address.name, size),
         head: bytes::Bytes::new(),
         latency: treemill_transfer::SILENCE,
     }

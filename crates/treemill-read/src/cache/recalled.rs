@@ -42,10 +42,6 @@ pub fn recalls(file: &Identity) -> bool {
 impl Source for Recalled {
     treemill_source::described_by!(self => self.source);
 
-    fn server(&self) -> String {
-        self.source.server()
-    }
-
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let pass = newest_pass();
         let mut missing = Vec::new();

@@ -11,7 +11,7 @@ use super::*;
 use crate::limits::STOP_GRACE;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use treemill_source::{Costs, Identity, Memory, Request};
+use treemill_source::{Costs, Info, Memory, Request};
 use treemill_testing::{FAR, Watched};
 
 /// What may happen to the state.
@@ -291,20 +291,14 @@ fn near_sources_have_no_inbox() {
 }
 
 /// A source whose answers are too short.
-struct Short;
+struct Short(Info);
 
 impl Source for Short {
-    fn name(&self) -> &str {
-        "short"
-    }
-    fn size(&self) -> u64 {
-        100
+    fn info(&self) -> &Info {
+        &self.0
     }
     fn costs(&self) -> Costs {
         FAR
-    }
-    fn identity(&self) -> Option<Identity> {
-        None
     }
     fn read(&self, _: &mut [Request]) -> Result<(), SourceError> {
         Ok(())
@@ -317,7 +311,8 @@ impl Source for Short {
 
 #[test]
 fn short_answers_are_errors() {
-    let inbox = Inbox::new(&(Arc::new(Short) as Arc<dyn Source>)).unwrap();
+    let short = Arc::new(Short(Info::new("short", 100)));
+    let inbox = Inbox::new(&(short as Arc<dyn Source>)).unwrap();
     let error = inbox.lease(&Arc::default()).take(&(0..10)).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -326,15 +321,21 @@ fn short_answers_are_errors() {
 }
 
 /// A source that says nothing, and notes what is not wanted any more.
-#[derive(Default)]
-struct Silent(Mutex<Vec<treemill_source::Promise>>, Mutex<Vec<Range<u64>>>);
+struct Silent(
+    Mutex<Vec<treemill_source::Promise>>,
+    Mutex<Vec<Range<u64>>>,
+    Info,
+);
+
+impl Silent {
+    fn new() -> Self {
+        Silent(Mutex::default(), Mutex::default(), Info::new("silent", 100))
+    }
+}
 
 impl Source for Silent {
-    fn name(&self) -> &str {
-        "silent"
-    }
-    fn size(&self) -> u64 {
-        100
+    fn info(&self) -> &Info {
+        &self.2
     }
     fn costs(&self) -> Costs {
         FAR
@@ -357,7 +358,7 @@ impl Source for Silent {
 
 #[test]
 fn who_waits_for_a_silent_source_hears_that_the_pass_is_stopped() {
-    let silent = Arc::new(Silent::default());
+    let silent = Arc::new(Silent::new());
     let inbox = Inbox::new(&(Arc::clone(&silent) as Arc<dyn Source>)).unwrap();
     let counters: Arc<Counters> = Arc::default();
     let lease = inbox.lease(&counters);
@@ -377,7 +378,7 @@ fn who_waits_for_a_silent_source_hears_that_the_pass_is_stopped() {
 /// Each of the ranges would have come in time: together they keep a run that was stopped for no longer than one.
 #[test]
 fn the_time_that_a_stopped_run_has_is_not_given_for_each_range() {
-    let silent = Arc::new(Silent::default());
+    let silent = Arc::new(Silent::new());
     let inbox = Inbox::new(&(Arc::clone(&silent) as Arc<dyn Source>)).unwrap();
     let counters: Arc<Counters> = Arc::default();
     let lease = inbox.lease(&counters);
@@ -394,7 +395,7 @@ fn the_time_that_a_stopped_run_has_is_not_given_for_each_range() {
 
 #[test]
 fn a_source_is_told_what_a_stopped_run_wanted_alone() {
-    let silent = Arc::new(Silent::default());
+    let silent = Arc::new(Silent::new());
     let inbox = Inbox::new(&(Arc::clone(&silent) as Arc<dyn Source>)).unwrap();
     let stopped: Arc<Counters> = Arc::default();
     let [one, next, ended] = [(); 3].map(|()| inbox.lease(&stopped));

@@ -42,9 +42,7 @@ impl Script {
 
     fn file(&self, at_once: usize, patience: Duration) -> Arc<dyn Source> {
         let file = BlockingFile {
-            name: "script://host/f".to_owned(),
-            size: self.bytes.len() as u64,
-            identity: None,
+            info: Info::new("script://host/f", self.bytes.len() as u64),
             costs: Costs::far(Duration::from_millis(1)),
             at_once,
             patience,

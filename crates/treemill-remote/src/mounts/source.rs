@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use treemill_source::{
-    Costs, Identity, Local, Promise, Request, Source, SourceError, Ticket, read_by_tickets, tickets,
+    Costs, Info, Local, Promise, Request, Source, SourceError, Ticket, read_by_tickets, tickets,
 };
 use treemill_transfer::{Job, Meter, RangePart, Threads, range_parts, rooms};
 
@@ -21,6 +21,8 @@ pub(crate) struct Mounted(Arc<Shared>);
 
 struct Shared {
     file: Local,
+    /// What reports call the mount.
+    server: String,
     step: u64,
     begun: Instant,
     meter: Mutex<Meter>,
@@ -31,6 +33,7 @@ impl Mounted {
         kernel::expect_ranges(file.file());
         Mounted(Arc::new(Shared {
             file,
+            server: device.name.clone(),
             step: device.step,
             begun: Instant::now(),
             meter: Mutex::new(Meter::typical(MOUNT_TRIP)),
@@ -39,12 +42,8 @@ impl Mounted {
 }
 
 impl Source for Mounted {
-    fn name(&self) -> &str {
-        self.0.file.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.0.file.size()
+    fn info(&self) -> &Info {
+        self.0.file.info()
     }
 
     fn costs(&self) -> Costs {
@@ -54,8 +53,8 @@ impl Source for Mounted {
         }
     }
 
-    fn identity(&self) -> Option<Identity> {
-        self.0.file.identity()
+    fn server(&self) -> String {
+        self.0.server.clone()
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
@@ -64,7 +63,7 @@ impl Source for Mounted {
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let (mut jobs, mut wanted) = (Vec::new(), Vec::new());
-        let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
+        let tickets = tickets(self.info(), ranges, |range, _, promise| {
             jobs.extend(jobs_of(&self.0, range.clone(), promise));
             wanted.push(range);
         });

@@ -53,10 +53,6 @@ pub fn described(source: Arc<dyn Source>, is_remembered: bool) -> (Arc<dyn Sourc
 impl Source for Described {
     crate::described_by!(self => self.source);
 
-    fn server(&self) -> String {
-        self.source.server()
-    }
-
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let mut missing = Vec::new();
         for request in requests.iter_mut() {

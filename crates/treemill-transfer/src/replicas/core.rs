@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use treemill_source::{
-    Bytes, Checksums, Identity, Promise, Source, SourceError, SourceErrorKind, Ticket,
+    Bytes, Checksums, Info, Promise, Source, SourceError, SourceErrorKind, Ticket,
 };
 
 mod sampling;
@@ -153,23 +153,18 @@ impl Core {
         self.act(|state, now| state.tick(now));
     }
 
-    /// The file's identity, when the sample is here.
-    pub(crate) fn identity(self: &Arc<Self>) -> Option<Identity> {
-        if self.finder.is_some() {
-            return self.first.1.identity();
-        }
+    /// Which file it is, when the sample is here: replicas that are named have one identity.
+    pub(crate) fn info(self: &Arc<Self>) -> Info {
         for ticket in self.sample() {
-            ticket.wait().ok()?;
+            let _ = ticket.wait(); // one that does not come leaves the file without an identity
         }
         self.settle_first();
         let inner = self.inner();
-        let look = inner.reference.as_ref()?;
-        Some(agreement::identity(&self.name, look))
-    }
-
-    /// Whether the file is one whose server was chosen by another one. Replicas that are named have one identity.
-    pub(crate) fn may_move(&self) -> bool {
-        self.finder.is_some() && self.first.1.may_move()
+        let look = inner.reference.as_ref();
+        Info {
+            identity: look.map(|look| agreement::identity(&self.name, look)),
+            ..Info::new(&self.name, self.size)
+        }
     }
 
     /// The reader has gone: the thread that looks for late answers ends.
@@ -417,7 +412,7 @@ impl Core {
         let sources = self.inner().sources.clone();
         let numbered = sources.into_iter().enumerate();
         numbered
-            .filter(|(_, source)| source.as_ref().is_some_and(|source| source.is_lost()))
+            .filter(|(_, source)| source.as_ref().is_some_and(|source| source.costs().is_lost))
             .map(|(number, _)| number)
             .collect()
     }

@@ -6,8 +6,7 @@ use crate::replicas::opening::{self, Finder, Opener};
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_source::{
-    Costs, Identity, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets,
-    tickets,
+    Costs, Info, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets, tickets,
 };
 
 /// A file that lies at several places.
@@ -32,12 +31,13 @@ use treemill_source::{
 /// ```
 pub struct Replicas {
     core: Arc<Core>,
+    info: Info,
 }
 
 impl Replicas {
     /// Opens a file by the first of its replicas that can be opened: each is tried when the one before has failed, or
     /// has said nothing for a second. The second one is opened meanwhile. `name`: the file's logical name, which is that
-    /// of its errors and of its identity.
+    /// of its errors and of its identity. Waits for the bytes by which the file is known.
     ///
     /// # Errors
     /// If none can be opened: the error names each.
@@ -55,9 +55,11 @@ impl Replicas {
         let openers: Vec<_> = openers.map(Arc::new).collect();
         let (opened, errors) = opening::first(&openers);
         match opened {
-            Some(first) => Ok(Replicas {
-                core: Core::start(name, openers, (warn, None), first, errors),
-            }),
+            Some(first) => {
+                let core = Core::start(name, openers, (warn, None), first, errors);
+                let info = core.info();
+                Ok(Replicas { core, info })
+            }
             None => {
                 let errors: Vec<SourceError> = errors.into_iter().map(|(_, error)| error).collect();
                 Err(all_failed(&name, &errors))
@@ -70,11 +72,10 @@ impl Replicas {
     /// it again after it failed.
     #[must_use]
     pub fn around(open: Arc<dyn Source>, opener: Opener, finder: Finder, warn: Warn) -> Self {
-        let name = open.name().to_owned();
-        let openers = vec![Arc::new(opener)];
-        Replicas {
-            core: Core::start(name, openers, (warn, Some(finder)), (0, open), Vec::new()),
-        }
+        let info = open.info().clone();
+        let (openers, how) = (vec![Arc::new(opener)], (warn, Some(finder)));
+        let core = Core::start(info.name.clone(), openers, how, (0, open), Vec::new());
+        Replicas { core, info }
     }
 
     /// The names of the replicas that are read from now: two at most.
@@ -106,12 +107,8 @@ fn all_failed(name: &str, errors: &[SourceError]) -> SourceError {
 }
 
 impl Source for Replicas {
-    fn name(&self) -> &str {
-        &self.core.name
-    }
-
-    fn size(&self) -> u64 {
-        self.core.size
+    fn info(&self) -> &Info {
+        &self.info
     }
 
     /// The costs of the active sources together: the longer round trip, the sum of the speeds.
@@ -127,6 +124,7 @@ impl Source for Replicas {
             range: one.range.max(other.range),
             most_bytes: one.most_bytes.min(other.most_bytes),
             due: one.due.saturating_add(other.due),
+            is_lost: one.is_lost && other.is_lost,
         };
         let all = costs.into_iter().reduce(both);
         all.unwrap_or(Costs::far(BLIND_ROUND_TRIP))
@@ -139,14 +137,6 @@ impl Source for Replicas {
         servers.join(" ")
     }
 
-    fn identity(&self) -> Option<Identity> {
-        self.core.identity()
-    }
-
-    fn may_move(&self) -> bool {
-        self.core.may_move()
-    }
-
     fn abandon(&self, ranges: &[Range<u64>]) {
         self.core.abandon(ranges);
     }
@@ -157,7 +147,7 @@ impl Source for Replicas {
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let (mut wanted, mut promises) = (Vec::new(), Vec::new());
-        let tickets = tickets(self.name(), self.size(), ranges, |range, _, promise| {
+        let tickets = tickets(&self.info, ranges, |range, _, promise| {
             wanted.push(range);
             promises.push(promise);
         });
