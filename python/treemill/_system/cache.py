@@ -40,24 +40,31 @@ class Cache:
     """Decompressed columns that this process keeps in memory for later queries.
 
     `cache.limit = "500 MB"` sets the limit; it may also be a number of bytes, and 0 switches the
-    cache off. The limit is at first the value of the environment variable TREEMILL_CACHE, in the
-    same form. Without that variable it is a sixteenth of the memory that the process may use, at
-    most 2 GiB. `cache.held` is the size of what is held, and `cache.clear()` frees it.
+    cache off. At first, the environment variable TREEMILL_CACHE gives the limit, in the same form.
+    Without this variable, the limit is a sixteenth of the memory that the process may use, at most
+    2 GiB. `cache.held` is the present size of the cache, and `cache.clear()` empties it.
 
-    `cache.directory = "~/.cache/treemill"` keeps bytes of files on servers on disk, too, up to
-    `cache.disk_limit`: later runs and other processes read them there. `cache.shared` names a
-    folder that an account of the site has filled, and `cache.readers` is how that account lets
-    others read what it keeps.
+    `cache.directory = "~/.cache/treemill"` also keeps bytes of files on servers on disk, up to
+    `cache.disk_limit`, so that later runs and other processes find them there. `cache.shared` names
+    a folder that an account of the site has filled. With `cache.readers` this account lets others
+    read its folder.
 
-    What opening files on servers reads (headers, keys, trees) is kept in memory, too, within the
-    same limit. Of distant servers it is also kept on disk without being told, up to
-    `cache.metadata_limit`; 0 switches that off."""
+    The cache also keeps the metadata that treemill reads to open a file on a server (headers, keys,
+    trees), within the same limit. For distant servers, treemill also keeps them on disk, up to
+    `cache.metadata_limit`; 0 switches this off. See docs/remote.md.
+
+    Examples
+    --------
+    >>> tm.cache.clear()
+    >>> tm.cache.held
+    0
+    """
 
     __slots__ = ()
 
     @property
     def limit(self) -> int:
-        """The number of bytes that the cache may hold."""
+        """The largest size of the cache in bytes. You may set it as a text, such as "500 MB"."""
         from treemill import _core  # heavy: core
 
         prepare()
@@ -69,17 +76,18 @@ class Cache:
 
     @property
     def held(self) -> int:
-        """The number of bytes that the cache holds now."""
+        """The present size of the cache in bytes."""
         from treemill import _core  # heavy: core
 
         return _core.cache_held()
 
     @property
     def directory(self) -> str | None:
-        """The folder in which bytes of files on servers are kept for later runs and other
-        processes; None: they are not kept. At first the value of the environment variable
-        TREEMILL_CACHE_DIRECTORY. Worker processes that are started later use the same folder. It
-        must be yours, and closed to others' writing: what is there is taken for files' bytes."""
+        """The folder in which treemill keeps bytes of files on servers for later runs and other
+        processes; None: it keeps none. At first, the environment variable TREEMILL_CACHE_DIRECTORY
+        names the folder. Worker processes that start later use the same folder. The folder must
+        belong to you, and other users must not be able to write to it, because treemill takes its
+        content for the bytes of the files."""
         return os.environ.get(_DIRECTORY) or None
 
     @directory.setter
@@ -92,8 +100,8 @@ class Cache:
 
     @property
     def disk_limit(self) -> int:
-        """The number of bytes that the folder may hold: 10 GB, or the value of the environment
-        variable TREEMILL_CACHE_DISK_LIMIT. What was used longest ago is removed first."""
+        """The largest size of the folder in bytes: 10 GB, or the value of the environment variable
+        TREEMILL_CACHE_DISK_LIMIT. treemill removes the least recently used data first."""
         return _said(_DISK_LIMIT, _DISK)
 
     @disk_limit.setter
@@ -102,10 +110,11 @@ class Cache:
 
     @property
     def readers(self) -> str | None:
-        """Who else may read what is kept in `directory` from now on: "group" (the folder's group,
-        if the folder has the bit that hands its group on), "all" users of the machine, or None:
-        nobody. At first the value of the environment variable TREEMILL_CACHE_READERS. Whoever can
-        read the folder has what is in it without asking a server. No one else ever writes there."""
+        """Who else may read what treemill writes to `directory` from now on: "group" (the folder's
+        group, if the folder has the setgid bit), "all" (all users of the machine), or None
+        (nobody). At first, the environment variable TREEMILL_CACHE_READERS says it. Whoever can
+        read the folder gets its content without asking a server. Other users can never write to
+        it."""
         return os.environ.get(_READERS) or None
 
     @readers.setter
@@ -116,12 +125,12 @@ class Cache:
 
     @property
     def shared(self) -> str | None:
-        """The folder that another account keeps bytes of files on servers in (its `directory`),
-        and lets this user read; None: there is none. At first the value of the environment variable
-        TREEMILL_CACHE_SHARED. What is found there is not asked of servers, once they have opened
-        the file for this user. Nothing is written there. Only the folder's owner and root may be
-        able to write to it: you trust them to have kept the bytes that the servers gave. On a node
-        that does not have the folder nothing is found."""
+        """The folder in which another account keeps bytes of files on servers (its `directory`),
+        and which you may read; None: no such folder. At first, the environment variable
+        TREEMILL_CACHE_SHARED names it. When a server has opened a file for you, treemill reads from
+        this folder what is in it, and the rest from the server. It writes nothing to the folder.
+        Only the folder's owner and root may be able to write to it, and you trust them to have kept
+        the bytes of the servers. If a node does not have the folder, nothing changes."""
         return os.environ.get(_SHARED) or None
 
     @shared.setter
@@ -134,11 +143,10 @@ class Cache:
 
     @property
     def metadata_limit(self) -> int:
-        """The number of bytes that may be kept on disk of what opening files on distant servers
-        reads, so that a file is opened in one round trip the next time: 256 MB, or the value of the
-        environment variable TREEMILL_CACHE_METADATA_LIMIT; 0: nothing is kept there. They lie in
-        `metadata_directory`. Files that are less than 2 ms away are not kept. Worker processes that
-        are started later have the same limit."""
+        """The largest size in bytes of `metadata_directory`: 256 MB, or the value of the
+        environment variable TREEMILL_CACHE_METADATA_LIMIT; 0: treemill keeps no metadata on disk.
+        It keeps the metadata of files that are 2 ms away or more, so that it opens these files in
+        one round trip the next time. Worker processes that start later have the same limit."""
         return _said(_METADATA_LIMIT, _METADATA)
 
     @metadata_limit.setter
@@ -148,10 +156,10 @@ class Cache:
 
     @property
     def metadata_directory(self) -> str | None:
-        """The folder that `metadata_limit` is for: `metadata` in `directory` if that is named, else
-        `treemill/metadata` in the user's cache folder (XDG_CACHE_HOME, or ~/.cache). It is made
-        when something is kept. If it cannot be made or written to, nothing is kept. None: the user
-        has no home, and names no other folder."""
+        """The folder for the metadata of files on distant servers: `metadata` in `directory` if you
+        have named that, else `treemill/metadata` in your cache folder (XDG_CACHE_HOME, or
+        ~/.cache). treemill makes the folder when it needs it. If it cannot make it or write to it,
+        it keeps no metadata on disk. None: you have no home folder, and have named no other one."""
         if self.directory is not None:
             return _metadata_in(self.directory)
         caches, home = os.environ.get("XDG_CACHE_HOME"), os.path.expanduser("~")
@@ -162,7 +170,7 @@ class Cache:
         return os.path.join(caches, "treemill", "metadata")
 
     def clear(self) -> None:
-        """Frees all that is held in memory. The limit stays, and so does the folder."""
+        """Empty the cache in memory. The limit and the folder on disk stay as they are."""
         from treemill import _core  # heavy: core
 
         _core.clear_cache()
