@@ -134,7 +134,7 @@ class Dataset(ReadMethods, Bookable):
 
     @property
     def metadata(self) -> Mapping[str, object]:
-        """The other items of `events.metadata`."""
+        """The metadata of the dataset, which selectors find in `events.metadata`, too."""
         return self.chain.metadata
 
     @property
@@ -282,7 +282,8 @@ class Dataset(ReadMethods, Bookable):
         Raises
         ------
         QueryError
-            For an expression that makes no sense; when it is read, for an array of another length.
+            If the expression is not valid. When the query runs: if a column does not exist, if a
+            type does not fit, or if an array has another length.
 
         Examples
         --------

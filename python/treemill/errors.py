@@ -308,7 +308,8 @@ class TruncatedError(FormatError):
 
 class UnsupportedError(TreemillError):
     """The file, expression or option is valid, but this version of treemill does not support it;
-    the message names it."""
+    the message names it. If a package is missing, the error is an ImportError, too, and the message
+    says how to install the package."""
 
 
 class MissingPackageError(UnsupportedError, ImportError):

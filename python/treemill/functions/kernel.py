@@ -46,8 +46,8 @@ def kernel(given: UserFunction | str | None = None, /) -> object:
 
     Raises
     ------
-    MissingPackageError
-        If numba is not installed: `pip install 'treemill[kernels]'`.
+    UnsupportedError
+        If numba is not installed: `pip install 'treemill[kernels]'`. It is an ImportError, too.
     QueryError
         If the signature is not valid. When the query runs: if numba cannot compile the function, or
         if the function raises an exception.

@@ -136,9 +136,8 @@ def model(document: Given) -> TreeModel | OnnxModel:
     UnsupportedError
         For features of these models that treemill does not support: objectives that you have
         written, linear boosters, categories of data frames, and in ONNX tensors of shapes other
-        than rows of numbers.
-    MissingPackageError
-        For ONNX without onnxruntime: `pip install 'treemill[onnx]'`.
+        than rows of numbers. For ONNX without onnxruntime: `pip install 'treemill[onnx]'`; the
+        error is an ImportError, too.
     SourceError
         For a file that cannot be read.
     QueryError

@@ -200,7 +200,8 @@ class Bookable(StatisticsMethods, Values):
         Raises
         ------
         QueryError
-            For an expression that makes no sense.
+            If the expression is not valid. When the query runs: if a column does not exist, or if
+            a type does not fit.
 
         Examples
         --------
@@ -248,7 +249,8 @@ class Bookable(StatisticsMethods, Values):
         Raises
         ------
         QueryError
-            For an expression that makes no sense.
+            If the expression is not valid. When the query runs: if a column does not exist, or if
+            a type does not fit.
 
         Examples
         --------

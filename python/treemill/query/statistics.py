@@ -228,7 +228,8 @@ class StatisticsMethods(Located):
         Raises
         ------
         QueryError
-            For an expression that makes no sense.
+            If the expression is not valid. When the query runs: if a column does not exist, or if
+            a type does not fit.
 
         Examples
         --------
@@ -259,7 +260,8 @@ class StatisticsMethods(Located):
         Raises
         ------
         QueryError
-            For an expression that makes no sense.
+            If the expression is not valid. When the query runs: if a column does not exist, or if
+            a type does not fit.
 
         Examples
         --------
@@ -299,7 +301,8 @@ class StatisticsMethods(Located):
         Raises
         ------
         QueryError
-            For an expression that makes no sense.
+            If the expression is not valid. When the query runs: if a column does not exist, or if
+            a type does not fit.
 
         Examples
         --------
@@ -330,7 +333,8 @@ class StatisticsMethods(Located):
         Raises
         ------
         QueryError
-            For an expression that makes no sense.
+            If the expression is not valid. When the query runs: if a column does not exist, or if
+            a type does not fit.
 
         Examples
         --------
@@ -357,7 +361,8 @@ class StatisticsMethods(Located):
         Raises
         ------
         QueryError
-            For an expression that makes no sense.
+            If the expression is not valid. When the query runs: if a column does not exist, or if
+            a type does not fit.
 
         Examples
         --------
@@ -384,7 +389,8 @@ class StatisticsMethods(Located):
         Raises
         ------
         QueryError
-            For an expression that makes no sense.
+            If the expression is not valid. When the query runs: if a column does not exist, or if
+            a type does not fit.
 
         Examples
         --------
@@ -502,7 +508,8 @@ class StatisticsMethods(Located):
         Raises
         ------
         QueryError
-            For a number that is not a probability, and for an expression that makes no sense.
+            If a number is not a probability, or if the expression is not valid. When the query
+            runs: if a column does not exist, or if a type does not fit.
 
         Examples
         --------

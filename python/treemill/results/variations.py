@@ -265,8 +265,8 @@ class Variations(Mapping[str, Value]):
         ------
         QueryError
             If the values are not histograms, or if there is no such kind.
-        MissingPackageError
-            If matplotlib or mplhep is not installed.
+        UnsupportedError
+            If matplotlib or mplhep is not installed. It is an ImportError, too.
 
         Examples
         --------
