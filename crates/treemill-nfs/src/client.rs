@@ -8,7 +8,6 @@ use crate::limits::{DELAY, FIRST_RENEWAL, MOST_DELAY, MOST_SESSIONS, USUAL_LEASE
 use crate::placement::{Going, Placements};
 use crate::session::{Lost, Session, trouble};
 use crate::stores::Stores;
-use crate::trunk::Owed;
 use crate::wire::attributes::OF_SERVER;
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::layout::LayoutType;
@@ -22,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::RwLock;
 use tokio::time::{sleep, timeout};
-use treemill_transfer::{Kind, PerProcess, Trouble};
+use treemill_transfer::{Kind, Owed, PerProcess, Trouble};
 
 type Clients = Mutex<HashMap<Server, Arc<Client>>>;
 

@@ -8,7 +8,7 @@ use crate::limits::{
 use crate::queue::Queue;
 use crate::room::Room;
 use crate::shares::Load;
-use crate::trunk::{Owed, Trunk};
+use crate::trunk::Trunk;
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::rpc::Credential;
 use crate::wire::session::{Created, Sequenced};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{sleep, timeout};
-use treemill_transfer::{FAR, Kind, SILENCE, Trouble};
+use treemill_transfer::{FAR, Kind, Owed, SILENCE, Trouble};
 
 /// A server that was started anew and kept its sessions wants the files' state claimed again (SEQ4_STATUS_*).
 const RECLAIM_NEEDED: u32 = 0x100;
@@ -250,7 +250,7 @@ impl Session {
         let (begun, mut wait) = (Instant::now(), DELAY);
         let (mut results, said) = loop {
             *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-            let (connection, owed) = self.trunk.least(bytes).ok_or_else(no_slot)?;
+            let (connection, owed) = self.trunk.soonest(bytes).ok_or_else(no_slot)?;
             let hold = Box::new((Arc::clone(&taken), owed));
             let sent =
                 connection.compound(self.sending(&arguments, bytes, operations.room(), hold));
@@ -344,7 +344,7 @@ impl Session {
     /// Says what needs no session, on one of its connections. A server that does not take it does no harm.
     async fn last(&self, last: Operations) {
         let arguments = last.arguments(self.minor, &Operations::default());
-        if let Some((connection, owed)) = self.trunk.least(0) {
+        if let Some((connection, owed)) = self.trunk.soonest(0) {
             let asked = connection.compound(self.sending(&arguments, 0, None, Box::new(owed)));
             let _ = timeout(SILENCE, asked).await;
         }

@@ -1,10 +1,11 @@
-//! The connections of one session: each request goes to the one that owes the fewest bytes, for a far connection brings few
+//! The connections of one session: each request goes to the one that is done with it first, for a far connection brings few
 //! bytes at first, and may have a limit of its own. Knows no operation.
 
 use crate::connection::Connection;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use treemill_transfer::{Backlog, Owed, soonest};
 
 /// The connections, the one that the session was made on first.
 pub(crate) struct Trunk(Mutex<Vec<Line>>);
@@ -12,29 +13,6 @@ pub(crate) struct Trunk(Mutex<Vec<Line>>);
 struct Line {
     connection: Arc<Connection>,
     owed: Arc<AtomicU64>,
-}
-
-/// Bytes that a connection, or a session, owes until the answer is here.
-pub(crate) struct Owed {
-    owed: Arc<AtomicU64>,
-    bytes: u64,
-}
-
-impl Owed {
-    /// Adds `bytes` to what is owed until this is dropped.
-    pub(crate) fn new(owed: &Arc<AtomicU64>, bytes: u64) -> Self {
-        owed.fetch_add(bytes, Ordering::Relaxed);
-        Owed {
-            owed: Arc::clone(owed),
-            bytes,
-        }
-    }
-}
-
-impl Drop for Owed {
-    fn drop(&mut self) {
-        self.owed.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
 }
 
 impl Line {
@@ -61,12 +39,14 @@ impl Trunk {
     }
 
     /// The connection for a request whose answer has about `bytes` bytes.
-    pub(crate) fn least(&self, bytes: u64) -> Option<(Arc<Connection>, Owed)> {
+    pub(crate) fn soonest(&self, bytes: u64) -> Option<(Arc<Connection>, Owed)> {
         let lines = self.lines();
-        let least = lines
-            .iter()
-            .min_by_key(|line| line.owed.load(Ordering::Relaxed))?;
-        Some((Arc::clone(&least.connection), Owed::new(&least.owed, bytes)))
+        let load = |line: &Line| Backlog {
+            busy: line.owed.load(Ordering::Relaxed),
+            window: 1, // all of them have the same, as far as is known
+        };
+        let line = lines.get(soonest(lines.iter().map(load), bytes)?)?;
+        Some((Arc::clone(&line.connection), Owed::new(&line.owed, bytes)))
     }
 
     /// Whether one of them cannot be used any more. The requests that were sent on it are in doubt, and their slots with them.

@@ -8,7 +8,7 @@ mod pool;
 
 use crate::limits::{CONNECTION_BYTES, CONNECTION_FILE, CONNECTION_PATIENCE, CONNECTION_WORTH};
 pub(crate) use deal::others;
-use deal::{Load, cut, dealt, length, part_bytes};
+use deal::{cut, length, part_bytes};
 pub(crate) use pool::Pool;
 use std::ops::Range;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use std::time::Duration;
 use treemill_source::{
     Checksums, Costs, Info, Request, Source, SourceError, Ticket, read_by_tickets,
 };
-use treemill_transfer::range_parts;
+use treemill_transfer::{Backlog, Owed, dealt, range_parts};
 
 /// Opens the file once more, on the connection of this number. A server nearer than the round trip need not be asked: it
 /// is not worth it.
@@ -41,9 +41,9 @@ impl Connection {
     }
 
     /// The connection's load. Other files that it serves have a part in it, if it tells.
-    fn load(&self) -> Load {
+    fn load(&self) -> Backlog {
         let costs = self.source.costs();
-        Load {
+        Backlog {
             busy: costs.due.max(self.busy.load(Ordering::Relaxed)),
             window: costs.window,
         }
@@ -53,11 +53,8 @@ impl Connection {
         let lengths: Vec<u64> = ranges.iter().map(length).collect();
         let tickets = self.source.submit(ranges);
         for (bytes, ticket) in lengths.into_iter().zip(&tickets) {
-            self.busy.fetch_add(bytes, Ordering::Relaxed);
-            let busy = Arc::clone(&self.busy);
-            ticket.on_ready(move |_| {
-                busy.fetch_sub(bytes, Ordering::Relaxed);
-            });
+            let owed = Owed::new(&self.busy, bytes);
+            ticket.on_ready(move |_| drop(owed));
         }
         tickets
     }
@@ -182,7 +179,7 @@ impl Source for Connections {
             return only.submit(ranges);
         }
         // A large range comes in parts, so that no connection has it alone while the others have nothing to do.
-        let loads: Vec<Load> = connections.iter().map(Connection::load).collect();
+        let loads: Vec<Backlog> = connections.iter().map(Connection::load).collect();
         let part = |range: &Range<u64>| match range.end <= self.size() {
             true => cut(range, part_bytes(range, all, &loads)),
             false => vec![range.clone()], // an error of its own
@@ -202,7 +199,7 @@ impl Connections {
     fn deal(
         &self,
         connections: &[Connection],
-        loads: Vec<Load>,
+        loads: Vec<Backlog>,
         ranges: Vec<Range<u64>>,
     ) -> Vec<Ticket> {
         let places = dealt(&ranges, loads);
@@ -355,7 +352,7 @@ mod tests {
         connections.widen();
         done(connections.others.wait(Duration::MAX));
         assert_eq!(connections.costs().due, 8 << 20);
-        let loads: Vec<Load> = connections
+        let loads: Vec<Backlog> = connections
             .connections()
             .iter()
             .map(Connection::load)

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod carrier;
+mod choice;
 mod connect;
 pub mod credentials;
 mod delivery;
@@ -25,6 +26,7 @@ mod trouble;
 mod whole;
 
 pub use carrier::{Body, Carrier, Chunk, Part};
+pub use choice::{Backlog, Owed, dealt, soonest};
 pub use connect::{
     CROWDED, Connected, REFUSED, are_connections_shared, connect, look_up, share_connections,
 };

@@ -1,4 +1,5 @@
-//! Which connection brings which part of what is asked for. Pure: ranges and loads in, parts and places out.
+//! How many connections a file has, and into which parts what is asked for falls for them; `choice.rs` of treemill-transfer
+//! says which one brings which part. Pure.
 
 use crate::limits::{
     CONNECTION_PART, CONNECTION_PARTS, CONNECTION_PIECE, CONNECTIONS, MOST_CONNECTIONS,
@@ -6,7 +7,7 @@ use crate::limits::{
 };
 use std::ops::Range;
 use std::time::Duration;
-use treemill_transfer::parts;
+use treemill_transfer::{Backlog, parts};
 
 /// The round trip from which on a file has a connection of this number, beside its first one.
 pub(crate) fn distance(number: usize) -> Duration {
@@ -21,45 +22,10 @@ pub(crate) fn others(round_trip: Duration) -> impl Iterator<Item = usize> {
     (1..MOST_CONNECTIONS).filter(move |&number| round_trip >= distance(number))
 }
 
-/// A connection: the bytes that are on their way there, and those that its next round trip brings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Load {
-    pub(crate) busy: u64,
-    pub(crate) window: u64,
-}
-
-impl Load {
-    /// Whether it is done sooner than another one, each with `more` bytes: it has fewer windows to bring. Windows grow by
-    /// the same factor in each round trip.
-    fn is_sooner(&self, other: &Load, more: u64) -> bool {
-        let windows = |load: &Load, by: &Load| {
-            u128::from(load.busy.saturating_add(more)).saturating_mul(u128::from(by.window.max(1)))
-        };
-        windows(self, other) < windows(other, self)
-    }
-}
-
-/// The connection of each range, so that all are done at about the same time.
-pub(crate) fn dealt(ranges: &[Range<u64>], mut loads: Vec<Load>) -> Vec<usize> {
-    let one = |range: &Range<u64>| {
-        let more = length(range);
-        let mut best = 0;
-        for (connection, load) in loads.iter().enumerate() {
-            let is_sooner = loads.get(best).is_some_and(|b| load.is_sooner(b, more));
-            best = if is_sooner { connection } else { best };
-        }
-        if let Some(load) = loads.get_mut(best) {
-            load.busy = load.busy.saturating_add(more);
-        }
-        best
-    };
-    ranges.iter().map(one).collect()
-}
-
 /// Bytes of one part of a range, about, if this number of bytes is asked for: small enough that all connections have some
 /// of it, and not smaller than what a connection brings in half a round trip. A large range has large parts, which are
 /// read with checksums; a small one falls into parts of which some come in a new connection's first round trip.
-pub(crate) fn part_bytes(range: &Range<u64>, all: u64, loads: &[Load]) -> u64 {
+pub(crate) fn part_bytes(range: &Range<u64>, all: u64, loads: &[Backlog]) -> u64 {
     let connections = loads.len() as u64;
     let windows = loads.iter().map(|load| load.window);
     let windows = windows.fold(0, u64::saturating_add);
@@ -88,28 +54,14 @@ pub(crate) fn length(range: &Range<u64>) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_precision_loss
-)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use treemill_transfer::dealt;
 
-    fn load(busy: u64, window: u64) -> Load {
-        Load { busy, window }
-    }
-
-    #[test]
-    fn the_connection_that_is_done_first_is_next() {
-        let ranges = [0..100, 100..150, 150..160, 160..400];
-        let loads = [load(0, 10), load(60, 10), load(0, 10)];
-        assert_eq!(dealt(&ranges, loads.into()), [0, 2, 2, 1]);
-        assert_eq!(dealt(&ranges, vec![load(7, 10)]), [0; 4]);
-        // A window of ten times the size is worth a queue of almost ten times the length.
-        let loads = [load(800, 100), load(0, 10)];
-        assert_eq!(dealt(&ranges, loads.into()), [0, 1, 1, 0]);
+    fn load(busy: u64, window: u64) -> Backlog {
+        Backlog { busy, window }
     }
 
     #[test]
@@ -152,24 +104,6 @@ mod tests {
     }
 
     proptest! {
-        /// No connection has more windows to bring than another one would have had with its last range.
-        #[test]
-        fn connections_are_done_at_about_the_same_time(
-            lengths in prop::collection::vec(1_u64..1_000_000, 1..60),
-            windows in prop::collection::vec(14_600_u64..10_000_000, 1..5),
-        ) {
-            let ranges: Vec<_> = lengths.iter().map(|length| 0..*length).collect();
-            let loads: Vec<_> = windows.iter().map(|window| load(0, *window)).collect();
-            let places = dealt(&ranges, loads);
-            prop_assert_eq!(places.len(), ranges.len());
-            let mut busy = vec![0_u64; windows.len()];
-            for (place, length) in places.iter().zip(&lengths) {
-                let trips = |connection: usize| (busy[connection] + length) as f64 / windows[connection] as f64;
-                prop_assert!((0..windows.len()).all(|connection| trips(*place) <= trips(connection) * 1.000_001));
-                busy[*place] += length;
-            }
-        }
-
         #[test]
         fn parts_are_the_range(start in 0_u64..1 << 50, length in 0_u64..1 << 30, bytes in (1_u64 << 17)..1 << 30) {
             let range = start..start + length;
