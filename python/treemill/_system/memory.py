@@ -56,7 +56,7 @@ _was_enabled = False
 def without_collector() -> Iterator[None]:
     """Makes many small objects that form no circles, a million of them, without a search for
     circles among them again and again, which would take a third of the time. What goes on within
-    must wait for nothing: circles that other threads leave stay until it ends."""
+    should seldom wait: circles that other threads leave stay until it ends."""
     global _pauses, _was_enabled
     with _lock:
         if _pauses == 0:

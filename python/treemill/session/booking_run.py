@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._system.memory import without_collector
 from ..backends.base import Pass, Pool
 from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest
@@ -228,7 +229,8 @@ class BookingRun(Computation[tuple[object, ...]]):
     def _filling(self) -> _Compiled:
         if self._skip_errors:
             self._chain.skip_damaged()
-        self._plan = plan(self.bookings, self._axes, self._files_made.fitting)
+        with without_collector():
+            self._plan = plan(self.bookings, self._axes, self._files_made.fitting)
         sinks, described = self._files_made.sinks(self._plan), self._plan.specification
         compiled = self._compiled(described, sinks)
         if self._files_made and self._files_made.leave_out(self._no_entries()):
@@ -329,7 +331,8 @@ class BookingRun(Computation[tuple[object, ...]]):
 
     def values(self, raw: list[object], course: Course) -> tuple[object, ...]:
         """See Computation."""
-        return tuple([self._value(booking, raw) for booking in self.bookings])
+        with without_collector():
+            return tuple([self._value(booking, raw) for booking in self.bookings])
 
     def _value(self, booking: Booking, raw: list[object]) -> object:
         plan, histograms = self._plan, self._histograms_of(booking)

@@ -1,13 +1,16 @@
-"""Pauses of Python's collector of circles: they end, nest, and many files of a list are made in
-one."""
+"""Pauses of Python's collector of circles: they end, nest, and many files of a list and many
+histograms are made in one."""
 
 import gc
 import json
 from contextlib import ExitStack, contextmanager
 
+import numpy as np
 import pytest
 import treemill as tm
 from treemill._system.memory import without_collector
+
+from tests.python.written import write
 
 
 @contextmanager
@@ -55,3 +58,13 @@ def test_many_files_of_a_list_are_made_without_collections(tmp_path):
         events = tm.dataset(str(document))
     assert events.num_entries == several
     assert len(found) <= 10, f"{several:,} files took {len(found)} collections"
+
+
+def test_many_histograms_are_planned_and_made_with_few_collections(tmp_path):
+    several = 3 * gc.get_threshold()[0]
+    events = tm.dataset(str(write(tmp_path / "f.root", x=np.arange(3.0))), tree="t")
+    booked = [events.hist("x", bins=(2, 0, 2)) for _ in range(several)]
+    with tm.connect(workers=1) as session, counted() as found:
+        made = session.run(*booked)
+    assert [h.sum(flow=True) for h in made] == [3] * several
+    assert len(found) < several / 70, f"{several:,} histograms took {len(found)} collections"
