@@ -35,6 +35,32 @@ def test_files_that_a_page_names_exist(page):
     assert not [each for each in links if not (folder / each).exists()]
 
 
+def sources_that_pages_name():
+    """Of pages that describe the present: by path, the pages with it in backticks."""
+    found = {}
+    for page in [*DOCS.glob("*.md"), *DOCS.glob("decisions/*.md")]:
+        words = page.read_text()
+        if "**Status: superseded" in words:  # tells of files that were
+            continue
+        for path in re.findall(r"`([a-z][\w/-]*\.(?:py|rs))`", words):
+            found.setdefault(path, []).append(page.name)
+    return found
+
+
+def test_sources_that_a_page_of_the_docs_names_exist():
+    listed = ["git", "ls-files", "*.py", "*.rs"]
+    done = subprocess.run(listed, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    there = ["/" + path for path in done.stdout.splitlines()]
+    named = sources_that_pages_name()
+    assert named
+    gone = {path: pages for path, pages in named.items() if not ends_one("/" + path, there)}
+    assert not gone
+
+
+def ends_one(path, there):
+    return any(each.endswith(path) for each in there)
+
+
 @pytest.mark.parametrize("page", [*PAGES, *(f".github/workflows/{w.name}" for w in WORKFLOWS)])
 def test_targets_that_a_page_names_exist(page):
     lines = re.findall(r"(?:^|`|run: )make ([a-z].*?)(?:  |`|$)", text(page), re.MULTILINE)
