@@ -94,7 +94,7 @@ def _of_items(name: str, items: Iterable[object]) -> ak.Array:
         return ak.Array(items)
     except (TypeError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]
-        raise UnsupportedError(f"the array {name} is no column: {reason}") from None
+        raise UnsupportedError(f"the array {name} cannot be a column: {reason}") from None
 
 
 class ArrayColumns:
@@ -194,7 +194,7 @@ def _column(name: str, array: object) -> Column:
         column = column_of(array if is_arrow else awkward_array(name, array))
     except (TypeError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]
-        raise UnsupportedError(f"the array {name} is no column: {reason}") from None
+        raise UnsupportedError(f"the array {name} cannot be a column: {reason}") from None
     kind = kind_of(column)
     if not _fits(kind):
         raise UnsupportedError(

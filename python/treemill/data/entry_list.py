@@ -74,7 +74,9 @@ class Selection:
         for file, part in self._parts.items():
             size, cuts = clusters(file)
             if int(part[-1]) >= size:
-                raise QueryError(f"entry {int(part[-1])} is selected of a file that has {size}")
+                raise QueryError(
+                    f"entry {int(part[-1])} is selected, but the file has {size} entries"
+                )
             selected += [
                 (file, first, last) for first, last in ranges_of_clusters(part, cuts, size)
             ]
@@ -112,7 +114,7 @@ def selection(locations: Sequence[Location], entries: Entries, chosen: object) -
     if numbers.dtype.kind != "b":
         return _global(entries(), numbers.astype(np.int64))
     if len(numbers) != (total := sum(entries())):
-        raise QueryError(f"a mask of {len(numbers)} for {total} entries")
+        raise QueryError(f"the mask has {len(numbers)} values, and the dataset has {total} entries")
     return _global(entries(), np.flatnonzero(numbers))
 
 
@@ -124,7 +126,7 @@ def _global(entries: Sequence[int], numbers: Array) -> Selection:
     numbers = np.unique(numbers)
     if len(numbers) and (numbers[0] < 0 or numbers[-1] >= firsts[-1]):
         wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
-        raise QueryError(f"entry {wrong} is selected of a dataset that has {firsts[-1]}")
+        raise QueryError(f"entry {wrong} is selected, but the dataset has {firsts[-1]} entries")
     ends = np.searchsorted(numbers, firsts)
     return Selection(
         {

@@ -123,8 +123,8 @@ class FileConstants:
         plain = _plain(value)
         if plain is None:
             raise QueryError(
-                f"the function of {name} gave {value!r:.60}; a constant of a file is a number of "
-                "64 bits, a bool or a string",
+                f"the function of {name} returned {value!r:.60}; a constant of a file is a number "
+                "of 64 bits, a bool or a string",
                 file=file.path,
             )
         return plain

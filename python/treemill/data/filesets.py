@@ -46,13 +46,13 @@ def from_specification(document: Mapping[object, object]) -> Mapping[object, obj
     samples that make no sense."""
     if document.get("friends"):
         raise UnsupportedError(
-            "friends in a specification of RDataFrame's are not read: add them to a sample, "
-            "treemill.dataset(…).add_friend(…)"
+            "treemill does not read friends in a specification of RDataFrame's: add them to a "
+            "sample, treemill.dataset(…).add_friend(…)"
         )
     if document.get("range"):
         raise UnsupportedError(
-            f"the range {document['range']} in a specification of RDataFrame's is not read: leave "
-            "it out, and give entries= to run"
+            f"treemill does not read the range {document['range']} in a specification of "
+            "RDataFrame's: leave it out, and give entries= to run"
         )
     samples = document["samples"]
     assert isinstance(samples, Mapping)

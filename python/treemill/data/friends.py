@@ -104,7 +104,9 @@ class Friends:
     def plus(self, friend: Friend) -> Friends:
         """These friends and one more."""
         if friend.chain.selected is not None:
-            raise QueryError(f"the friend {friend.alias} is a selection of entries; give it whole")
+            raise QueryError(
+                f"the friend {friend.alias} is a selection of entries: give the whole dataset"
+            )
         self._check_new(friend.alias)
         return Friends((*self.given, friend), self.arrays)
 
@@ -133,8 +135,8 @@ class Friends:
             if each.length != own[-1]:
                 name = next(iter(each.columns))
                 raise QueryError(
-                    f"{title} has {own[-1]} entries and the array {name} has {each.length}: it "
-                    "goes with all entries of the dataset, in their order"
+                    f"{title} has {own[-1]} entries and the array {name} has {each.length}: an "
+                    "array needs a value or a list for each entry of the dataset, in their order"
                 )
         now = self.current(None).given  # servers are asked for all files of a friend at once
         pinned = [replaced(each, chain=each.chain.pinned(threads=threads)) for each in self.given]

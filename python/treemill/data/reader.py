@@ -412,7 +412,9 @@ def _renamed(read_columns: ChunkedColumns, names: Mapping[str, str]) -> ChunkedC
     }
     globs = [text for text in names.values() if text not in columns]
     if globs:
-        raise QueryError(f"{globs[0]!r} is more than one column, and cannot have one name")
+        raise QueryError(
+            f"{globs[0]!r} matches more than one column, and they cannot have one name"
+        )
     optional = frozenset(name for name, text in names.items() if text in read_columns.optional)
     return ChunkedColumns(tuple(names), tuple(columns[text] for text in names.values()), optional)
 

@@ -107,7 +107,7 @@ def _kind(name: str, columns: Sequence[RowColumn]) -> Kind:
     if kind is None:
         shown = " and ".join(map(str, kinds))
         raise UnsupportedError(
-            f"{name} has types in different files that no one type holds: {shown}; "
+            f"{name} has different types in different files, and no type holds all: {shown}; "
             f"write float({name}) or int({name})",
             branch=name,
         )

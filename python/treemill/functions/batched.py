@@ -132,11 +132,15 @@ def values_of(
     }
     for name, kind, number in outputs:
         if name not in parts:
-            raise QueryError(f"it gave {_listed(parts)}, and says that it gives {_named(name)}")
+            raise QueryError(
+                f"it returned {_listed(parts)}, but returns= says that it returns {_named(name)}"
+            )
         layout, is_list, own = parts[name]
         if is_list != (number is not None):
-            gave, says = ("lists", "one value") if is_list else ("one value", "lists")
-            raise QueryError(f"{_named(name)} has {gave} of entries, and it says {says}: {_SAY}")
+            gave, says = ("a list", "one value") if is_list else ("one value", "a list")
+            raise QueryError(
+                f"{_named(name)} has {gave} for each entry, but its type says {says}: {_SAY}"
+            )
         values.append(_stored(name, layout, kind))
         if number is not None:
             assert own is not None
@@ -156,7 +160,9 @@ def _parts(result: object, names: Sequence[str] | None) -> Iterator[tuple[str | 
             result = [result[name] for name in names if name in result]
         if not isinstance(result, (tuple, list)) or len(result) != len(names):
             count = len(result) if isinstance(result, (tuple, list)) else "one"
-            raise QueryError(f"it gave {count} where {len(names)} are wanted: {', '.join(names)}")
+            raise QueryError(
+                f"it returned {count} instead of {len(names)} results: {', '.join(names)}"
+            )
         yield from zip(names, result, strict=True)
     elif isinstance(result, Mapping):
         yield from ((str(name), each) for name, each in result.items())
@@ -279,9 +285,12 @@ def _stored(name: str | None, values: Values | None, kind: str) -> Values:
     order = ["bool", "int", "float"]
     if order.index(own) > order.index(kind):
         gave, says = _WORDS[own], _WORDS[kind]
-        raise QueryError(f"{_named(name)} has {gave}, and it says {says}: {_SAY}")
+        raise QueryError(f"{_named(name)} has {gave}, but its type says {says}: {_SAY}")
     if values.dtype.itemsize > 8:
-        raise QueryError(f"{_named(name)} has values of type {values.dtype}; 64 bits are kept")
+        raise QueryError(
+            f"{_named(name)} has values of type {values.dtype}, which has more than 64 bits: "
+            "convert them to float64"
+        )
     if (
         kind == "int"
         and values.dtype == np.uint64
@@ -464,21 +473,21 @@ class _FittedBatched:
         try:
             result = self._function(*together(columns, self._records))
         except Exception as error:
-            instead = "say it: treemill.batched(…, returns='float64')"
+            instead = "name the type of the result: treemill.batched(…, returns='float64')"
             if isinstance(error, AttributeError):  # as of an event's columns
                 instead = (
-                    "it is called with one array for each parameter, the column of that name, and "
-                    f"not with events. If it is right, {instead}"
+                    "treemill calls it with one array for each parameter, the column of that name, "
+                    f"and not with events. If it is right, {instead}"
                 )
             raise QueryError(
-                "what it gives is not known, because a call without entries raised "
+                "treemill cannot tell what it returns, because a call without entries raised "
                 f"{words(error, self._function)}; {instead}"
             ) from None
         try:
             self.outputs = outputs_in(result, self._tuple_names)
         except QueryError as error:
-            message = f"{error.message}; say it: treemill.batched(…, returns='float64')"
-            raise QueryError(message) from None
+            instead = "name the type of the result: treemill.batched(…, returns='float64')"
+            raise QueryError(f"{error.message}; {instead}") from None
 
     def call(self, rows: int, arguments: Sequence[Handed]) -> tuple[list[Values], list[Values]]:
         """Calls it with arrays."""
@@ -513,7 +522,7 @@ def outputs_of(returns: Returns) -> Sequence[Output]:
         outputs.append(_output(str(name), kind, lists))
         lists += outputs[-1][2] is not None
     if not outputs:
-        raise QueryError("a function gives something: returns= is empty")
+        raise QueryError("returns= is empty: name the type of the result")
     return outputs
 
 

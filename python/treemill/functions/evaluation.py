@@ -103,12 +103,12 @@ def _argument(argument: Argument, kind: str, shape: tuple[int, ...]) -> object:
         return argument
     dtype = _DTYPES.get(kind)
     if dtype is None:
-        raise QueryError("a string is wanted here; arrays of strings are for expressions only")
+        raise QueryError("this input is a string; only expressions take arrays of strings")
     values = np.asarray(argument)
     wrong = not np.issubdtype(values.dtype, np.integer) and values.dtype != bool
     if kind == "int" and wrong and values.size:  # an empty array may have no type of its own
         what = "of more than 64 bits" if values.dtype == object else "a real number"
-        raise QueryError(f"an integer is wanted here, and this is {what}")
+        raise QueryError(f"this input is an integer, and the argument is {what}")
     if values.ndim == 0:
         return dtype(values).item()
     return np.ascontiguousarray(np.broadcast_to(values, shape), dtype).reshape(-1)

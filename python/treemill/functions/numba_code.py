@@ -163,9 +163,11 @@ def _converted(actual: Type, wanted: Type) -> Type:
     is_number = isinstance(actual, (types.Number, types.Boolean))
     if not is_number or not isinstance(wanted, (types.Number, types.Boolean)):
         if actual != wanted:
-            raise QueryError(f"its signature says that it gives {wanted}, and it gives {actual}")
+            raise QueryError(
+                f"its signature says that it returns {wanted}, but it returns {actual}"
+            )
     elif isinstance(actual, types.Float) and not isinstance(wanted, (types.Float, types.Complex)):
-        raise QueryError(f"its signature says that it gives {wanted}, and it gives {actual}")
+        raise QueryError(f"its signature says that it returns {wanted}, but it returns {actual}")
     return wanted
 
 
@@ -213,19 +215,21 @@ def _number(kind: Type) -> str:
         return "int"
     if isinstance(kind, types.Integer):
         raise QueryError(
-            f"a kernel gives integers of up to 64 bits with a sign, and this one gives {kind}: "
+            f"a kernel returns integers of up to 64 bits with a sign, but this one returns {kind}: "
             "convert it, np.int64(x) or float(x)"
         )
     if isinstance(kind, types.Float):
         return "float"
     if isinstance(kind, types.Optional) or kind == types.none:
-        raise QueryError("a kernel gives a number for every row, and this one gives None: give nan")
+        raise QueryError(
+            "a kernel returns a number for each row, but this one returns None: return nan"
+        )
     if isinstance(kind, (types.Array, types.List, types.ListType)):
         raise QueryError(
-            f"a kernel gives numbers, and this one gives a list ({kind}): a Python callable over "
-            "batches can give lists, treemill.batched"
+            f"a kernel returns numbers, but this one returns a list ({kind}): a Python callable "
+            "over batches can return lists, treemill.batched"
         )
-    raise QueryError(f"a kernel gives a number, a bool or a namedtuple of them, not {kind}")
+    raise QueryError(f"a kernel returns a number, a bool or a namedtuple of them, not {kind}")
 
 
 _LOOP = """

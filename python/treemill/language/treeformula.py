@@ -49,7 +49,7 @@ INSTEAD = {
     "Iteration$": "Iteration$ is an item's place in its list: write Jet_pt[:2] for the first "
     "items, or [i for i, j in enumerate(Jet)] for the places",
     "Entries$": "Entries$ is known in drawings alone: write the dataset's num_entries as a number",
-    "LocalEntries$": "LocalEntries$ is not known: write the number of entries",
+    "LocalEntries$": "treemill does not know LocalEntries$: write the number of entries",
     "Length$": "Length$ needs its list: write Length$(x) or len(x)",
     "LocalEntry$": "LocalEntry$ is a number and takes no argument",
     "Entry$": "Entry$ is a number and takes no argument",
@@ -365,7 +365,7 @@ class _Translator:
     @staticmethod
     def unknown(name: str) -> str:
         known = ", ".join(DOLLAR)
-        return f"{name} is not known; of TTree::Draw's functions there are {known}"
+        return f"treemill does not know {name}; of TTree::Draw's functions it knows {known}"
 
     def scoped(self, name: Piece, bracket: Bracket | None) -> Iterator[Piece]:
         if (
@@ -382,7 +382,7 @@ class _Translator:
             scope = name.text.split("::")[0] + "::"
             known = [n for n in (*SCOPED, *CONSTANTS) if n.startswith(scope)]
             there = f"; there are {', '.join(known)}" if known else ""
-            self.refuse(f"{name.text} is not known{there}", name)
+            self.refuse(f"treemill does not know {name.text}{there}", name)
         yield from self.template(name, bracket, *SCOPED[name.text])
 
     def method(self, name: Piece, bracket: Bracket | None) -> Iterator[Piece]:

@@ -251,7 +251,7 @@ def _axis(form: object, limits: _Range) -> Axis:
             return FixedAxis(regular(count or DEFAULT_BINS, *limits))
         return AutomaticAxis(count, limits == MOST)
     if isinstance(limits, tuple):
-        raise QueryError("range= goes with a number of bins only")
+        raise QueryError("range= needs bins= as a number: bins=50, range=(0, 200)")
     if isinstance(form, tuple) and len(form) == 3 and _is_int(form[0]):
         if not (_is_number(form[1]) and _is_number(form[2])):
             raise QueryError(f"the range of an axis is two numbers, not {_shown(form[1:])}")

@@ -65,7 +65,7 @@ def call(
     given = as_provided(function)
     if names is not None:
         if not isinstance(given, Batched):
-            raise QueryError("several names are defined by a Python function that gives a tuple")
+            raise QueryError("only a Python function that returns a tuple can define several names")
         given = given.named([_member(place) for place in range(len(names))])
     if columns is None:
         columns = _parameters(function)
@@ -87,7 +87,9 @@ def call(
 def together(names: Sequence[str]) -> str:
     """The column that stands for several which a function gives."""
     if len(set(names)) != len(names) or len(names) < 2:
-        raise QueryError("a function that gives a tuple defines two or more columns, all different")
+        raise QueryError(
+            "a function that returns a tuple defines two or more columns, all different"
+        )
     return ", ".join(names)
 
 
@@ -110,7 +112,9 @@ def _parameters(function: Callable[..., object]) -> list[str]:
     try:
         known = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        raise QueryError("say what it is called with: columns=[…]") from None
+        raise QueryError(
+            "treemill cannot tell its parameters: name its arguments, columns=[…]"
+        ) from None
     names = [
         each.name
         for each in known
@@ -118,7 +122,7 @@ def _parameters(function: Callable[..., object]) -> list[str]:
         and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
     ]
     if not names:
-        raise QueryError("the function has no parameters: say what it is called with, columns=[…]")
+        raise QueryError("the function has no parameters: name its arguments, columns=[…]")
     return names
 
 
@@ -136,8 +140,8 @@ def _column_name(name: object) -> str:
 def _check_no_array(expr: object) -> None:
     if not isinstance(expr, (str, Booking)) and hasattr(expr, "__len__"):
         raise QueryError(
-            "an array goes with all entries of the dataset: define it there, before filters and "
-            "other definitions"
+            "an array has a value for each entry of the dataset: define it there, before filters "
+            "and other definitions"
         )
 
 
@@ -265,7 +269,7 @@ class Bookable(StatisticsMethods, Values):
         if not callable(expr):
             _check_no_array(expr)
             if not is_one:
-                raise QueryError("several names are defined by a function that gives a tuple")
+                raise QueryError("only a function that returns a tuple can define several names")
         if is_one:
             if isinstance(expr, (bool, int, float)):
                 value = constant(expr)

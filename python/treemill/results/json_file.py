@@ -111,7 +111,7 @@ def _finite(value: object, path: str) -> object:
     if isinstance(value, list):
         return [_finite(each, path) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
-        raise unsupported(path, f"a histogram with {value}, which JSON has not", _INSTEAD)
+        raise unsupported(path, f"a histogram with {value}, which JSON cannot hold", _INSTEAD)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise unsupported(path, f"whose metadata have a {type(value).__name__}", "leave it out")

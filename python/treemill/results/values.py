@@ -163,7 +163,7 @@ def _whole(sums: ArrayLike, storage: str) -> NDArray[np.float64]:
     values = np.asarray(sums)
     if not np.all((np.abs(values) < _EXACT) & (values == np.rint(values))):
         raise QueryError(
-            f"storage {storage} holds whole numbers, which the sums of weights are not: "
+            f"storage {storage} holds whole numbers, but sums of weights are not whole: "
             'storage="Weight" or "Double" holds them'
         )
     return values

@@ -186,7 +186,7 @@ def connect(
         )
         return Session(pool)
     if memory is not None:
-        raise QueryError('threads share one memory; a limit for each needs mode="processes"')
+        raise QueryError('memory= needs mode="processes": threads share the memory of one process')
     from ..backends.threads import ThreadPool  # start-up
 
     return Session(ThreadPool(size, patience=patience, trace=trace))

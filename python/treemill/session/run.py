@@ -581,7 +581,9 @@ def _given_up(error: BaseException) -> BaseException:
     """The error of a query of which nothing is left after an error in making its large result."""
     if isinstance(error, Exception):
         return error
-    return TreemillError("the result is lost, because an interruption ended its making: run again")
+    return TreemillError(
+        "the result is lost, because it was interrupted while it was made: run again"
+    )
 
 
 def _recording_of(options: RunOptions, pool: Pool) -> Recording | None:

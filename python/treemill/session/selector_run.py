@@ -105,7 +105,7 @@ def _checked(name: str, booking: object, chain: Chain | None) -> Booking[Any]:
         raise QueryError(f"{name}: a histogram in a selector needs bins=(number, low, high)")
     if isinstance(wanted, Snapshot):
         raise UnsupportedError(
-            f"{name}: a selector books no snapshots: write a treemill.FileOutput"
+            f"{name}: a selector cannot book a snapshot: write a treemill.FileOutput"
         )
     return booking
 

@@ -98,8 +98,8 @@ def _node(place: Place) -> Node:
     assert isinstance(place, Node)
     if place.origin.chain.is_fileset:
         raise QueryError(
-            "draw(), scan(), head() and describe() are of one sample: fs[name], or "
-            "treemill.dataset(…) of the same fileset"
+            "draw(), scan(), head() and describe() work on one sample: write fs[name].draw(…), or "
+            "use treemill.dataset(…) with the same fileset"
         )
     return place
 

@@ -257,7 +257,7 @@ class FunctionSelector(Selector):
         """Calls the function."""
         result = self.function(events)
         if result is None:
-            raise QueryError(f"{self.title} returned nothing; it should give a dict of results")
+            raise QueryError(f"{self.title} returned nothing, but it must return a dict of results")
         return result
 
     @property
@@ -289,7 +289,7 @@ class ProcessorSelector(Selector):
         result = getattr(self._fresh.copy(), self._method)(events)
         if result is None:
             name = f"{self.title}.{self._method}"
-            raise QueryError(f"{name} returned nothing; it should give a result")
+            raise QueryError(f"{name} returned nothing, but it must return a result")
         return result if isinstance(result, Mapping) else {_WHOLE: result}
 
     def end(self, output: Output) -> object:

@@ -111,7 +111,7 @@ def _never_missing(name: str, array: object) -> Column:
     try:
         column = column_of(array)
     except TypeError as error:
-        raise UnsupportedError(f"{name} is no column: {error}", branch=name) from None
+        raise UnsupportedError(f"{name} cannot be a column: {error}", branch=name) from None
     if has_missing(column.nodes()):
         raise QueryError(f"{name} has missing values, which a tree cannot hold: use ak.fill_none")
     return cast(column, _without_missing(kind_of(column)))

@@ -183,13 +183,13 @@ def test_what_cannot_be_compiled_is_shown(events):
     [
         (scalar_sum, ["MET_pt", "30"], "takes a list as pt"),
         (tm.kernel("float64(int64)")(lambda x: x), "MET_pt", "takes an integer as x"),
-        (tm.kernel("int64(float64)")(lambda x: x * 1.5), "MET_pt", "says that it gives int64"),
-        (tm.kernel(lambda x: [x]), "MET_pt", "gives a list"),
-        (tm.kernel(lambda x: None if x > 3 else x), "MET_pt", "gives None"),
+        (tm.kernel("int64(float64)")(lambda x: x * 1.5), "MET_pt", "says that it returns int64"),
+        (tm.kernel(lambda x: [x]), "MET_pt", "returns a list"),
+        (tm.kernel(lambda x: None if x > 3 else x), "MET_pt", "returns None"),
         (tm.kernel(lambda x, y: x), "MET_pt", "takes 2, and gets 1"),
         (tm.kernel("float64(float64, float64)")(lambda x: x), "MET_pt", "its signature has 2"),
         (tm.kernel(lambda x: x + 1j), "MET_pt", "not complex128"),
-        (tm.kernel(lambda x: np.uint64(x)), "nJet", r"gives uint64: convert it, np\.int64"),
+        (tm.kernel(lambda x: np.uint64(x)), "nJet", r"returns uint64: convert it, np\.int64"),
         (tm.kernel(lambda x: 1.0), "'word'", "no strings"),
     ],
 )
