@@ -404,6 +404,34 @@ def test_bins_without_an_end_are_added_beside_labels(tmp_path, added, storage, l
         assert each.values(flow=True).tolist() == sums[name].values(flow=True).tolist()
 
 
+@pytest.mark.parametrize("flow", [{}, {"underflow": False}, {"overflow": False}, {"flow": False}])
+@pytest.mark.parametrize("storage", ["Double", "Weight", "WeightedMean"])
+def test_axes_that_fall_are_added(tmp_path, added, storage, flow):
+    """ROOT takes an axis that falls for one without limits, and adds nothing to it."""
+    paths, sums = [tmp_path / f"{job}.root" for job in range(2)], {}
+    falling = hist.axis.Regular(4, 4, -4, **flow)
+    others = {"alone": [], "beside": [hist.axis.StrCategory(["a", "b"])]}
+    for path, scale in zip(paths, (1, 3), strict=True):
+        jobs = {}
+        for name, beside in others.items():
+            made = hist.Hist(*beside, falling, storage=getattr(hist.storage, storage)())
+            values = [["a", "b", "b", "a", "a"]] * len(beside)
+            more = {"sample": [1, 2, 3, 5, 4]} if storage == "WeightedMean" else {}
+            made.fill(*values, [-5, -3, 1, 3, 7], weight=np.arange(1, 6) * scale, **more)
+            sums[name] = sums[name] + made if name in sums else made
+            jobs[name] = made
+        tm.save(jobs, path)
+        again = tm.load(path)
+        assert all(again[name] == made for name, made in jobs.items())
+    added(*paths)
+    found = tm.load(tmp_path / "merged.root")
+    for name, each in found.items():
+        assert each.axes == sums[name].axes
+        assert each.values(flow=True).tolist() == sums[name].values(flow=True).tolist()
+    with uproot.open(paths[0]) as file:
+        assert file["alone"].axis().edges().tolist() == [-4, -2, 0, 2, 4]
+
+
 def test_a_job_without_categories_adds_nothing(tmp_path, added):
     made = {
         name: hist.Hist(hist.axis.StrCategory([], growth=True), storage=hist.storage.Weight())

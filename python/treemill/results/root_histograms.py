@@ -182,16 +182,26 @@ def _warn(path: str, words: str) -> None:
     warn(f"{path or 'the result'} {words}")
 
 
-def _slices(axes: Sequence[Axis]) -> tuple[slice, ...]:
-    """Returns where hist's bins lie among ROOT's."""
-    first = [0 if axis.traits.underflow else 1 for axis in axes]
-    return tuple(slice(at, at + axis.extent) for at, axis in zip(first, axes, strict=True))
+def _falls(axis: Axis) -> bool:
+    """Whether a regular axis goes from its upper end to its lower one."""
+    return axis.traits.continuous and bool(axis.edges[0] > axis.edges[-1])
+
+
+def _slices(axes: Sequence[Axis], made: Sequence[Model]) -> tuple[slice, ...]:
+    """Returns where hist's bins lie among ROOT's, whose axes all rise (ROOT adds no others)."""
+    slices = []
+    for axis, theirs in zip(axes, made, strict=True):
+        turns = _falls(axis) and theirs.member("fXmin") < theirs.member("fXmax")
+        at = 0 if (axis.traits.overflow if turns else axis.traits.underflow) else 1
+        last = at + axis.extent - 1
+        slices.append(slice(last, at - 1 if at else None, -1) if turns else slice(at, last + 1))
+    return tuple(slices)
 
 
 def _padded(values: NDArray[np.generic], axes: Sequence[Axis], made: Sequence[Model]) -> Numbers:
     """ROOT's bins in ROOT's order. `made`: ROOT's axes."""
     padded = np.zeros([axis.member("fNbins") + 2 for axis in made])
-    padded[_slices(axes)] = values
+    padded[_slices(axes, made)] = values
     return np.ascontiguousarray(padded.T.reshape(-1), ">f8")
 
 
@@ -223,6 +233,8 @@ def _axis(
     # ROOT has no axis without bins.
     bins = axis.size if labels is None else max(len(labels), 1)
     edges = np.arange(bins + 1.0) if labels is not None else np.array(edges_of(axis))
+    if labels is None and _falls(axis):
+        edges = edges[::-1]
     if by_label:
         edges = np.clip(edges, -_END, _END)
     uneven = not even and labels is None and kind != "Integer"
@@ -291,9 +303,10 @@ def filled(histogram: Hist, stored: Model) -> Hist:
 def _places(histogram: Hist, stored: Model) -> list[list[int]]:
     """ROOT's bins of hist's, by axis."""
     places = []
-    for name, axis, bins in zip(ROOT_AXES, histogram.axes, _slices(histogram.axes), strict=False):
-        place = list(range(bins.start, bins.stop))
-        numbers = {text: number for number, text in bin_labels(stored.member(name))}
+    made = [stored.member(name) for name in ROOT_AXES[: len(histogram.axes)]]
+    for theirs, axis, bins in zip(made, histogram.axes, _slices(histogram.axes, made), strict=True):
+        place = list(range(theirs.member("fNbins") + 2)[bins])
+        numbers = {text: number for number, text in bin_labels(theirs)}
         if type(axis).__name__ in _CATEGORIES and numbers:
             labels = [str(axis.value(i)) for i in range(axis.size)]
             place[: axis.size] = [numbers.pop(label) for label in labels]
