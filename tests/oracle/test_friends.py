@@ -10,6 +10,7 @@ import pytest
 import treemill as tm
 import uproot
 
+from tests.python.written import settled
 from tests.raising import raises
 
 
@@ -103,6 +104,70 @@ def test_a_recorded_friend_has_no_names_of_the_first_files_columns(folder, tmp_p
     events = tm.dataset([str(first), str(folder / "recorded.root")], "main")
     with raises(tm.QueryError, about=["recorded.root", "aside_x"]):
         session.run(events.sum("aside_x"))
+
+
+@pytest.fixture
+def with_own(folder, tmp_path):
+    """A file with a branch of its own for what the other one has by the friend that it records; and
+    that one."""
+    own = tmp_path / "own.root"
+    with uproot.recreate(own) as file:
+        file["main"] = {"aside_x": np.ones(3), "main_x": np.ones(3)}
+    return str(own), str(folder / "recorded.root")
+
+
+def test_a_name_of_a_recorded_friend_is_never_another_files_branch(with_own, said, session):
+    own, records = with_own
+    events = tm.dataset([records, own], "main")
+    total = sum(said["near"])
+    for text in ("aside_x", "2 * aside_x"):
+        with raises(tm.QueryError, about=[own, "aside_x", "near"]):
+            session.run(events.sum(text))
+    with raises(tm.QueryError, about=[own, "aside_x"]):
+        events.arrays(["aside_x"])
+    with raises(tm.QueryError, about=[own, "aside_x"]):
+        session.run(lambda chunk: {"sum": float(np.sum(chunk["aside_x"]))}, events)
+    twice = tm.dataset([records, records], "main")
+    assert session.run(twice.sum("aside_x")) == pytest.approx(2 * total)
+    assert (
+        session.run(events.sum("main_x"))
+        == session.run(tm.dataset(records, "main").sum("main_x")) + 3
+    )
+    defaults = tm.dataset([records, own], "main", missing={"aside_x": -1.0})
+    assert session.run(defaults.sum("aside_x")) == 3 - len(said["near"])
+
+
+def test_many_files_beside_one_that_records_a_friend(with_own, session):
+    own, records = with_own
+    with raises(tm.QueryError, about=[own, "aside_x"]):
+        session.run(tm.dataset([records, *[own] * 40], "main").sum("aside_x"))
+    with raises(tm.QueryError, about=[records, "aside_x"]):
+        session.run(tm.dataset([*[own] * 40, records], "main").sum("aside_x"))
+
+
+def test_names_of_a_recorded_friend_beside_an_array(with_own, session):
+    own, records = with_own
+    events = tm.dataset([records, own], "main").add_friend(
+        {"other": np.arange(703.0)}, alias="arrays"
+    )
+    assert session.run(events.sum("other")) == sum(range(703))
+    with raises(tm.QueryError, about=[own, "aside_x"]):
+        session.run(events.sum("aside_x"))
+
+
+def test_what_is_remembered_of_a_file_is_not_taken_beside_a_recorded_friend(
+    with_own, tmp_path, session
+):
+    own, records = with_own
+    settled(own)
+    tm.remember(tmp_path / "results")
+    try:
+        for _ in range(2):
+            assert session.run(tm.dataset(own, "main").sum("aside_x")) == 3
+        with raises(tm.QueryError, about=[own, "aside_x"]):
+            session.run(tm.dataset([records, own], "main").sum("aside_x"))
+    finally:
+        tm.remember(None)
 
 
 def test_files_that_record_friends_are_not_remembered(folder, tmp_path, session):

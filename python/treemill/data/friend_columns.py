@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column, NearFiles
-    from .branch import Branches
+    from .branch import Branch, Branches
     from .chain_trees import ChainTrees, Remembered
     from .column_source import ColumnSource, FileState
     from .entry_list import Selection
@@ -41,6 +41,7 @@ __all__ = [
     "JoinedFriend",
     "integers",
     "is_number",
+    "names_here",
 ]
 
 JoinedFriend: TypeAlias = (
@@ -117,6 +118,10 @@ class FriendChain(Protocol):
         """The branches of the first file."""
 
     @property
+    def first(self) -> int:
+        """The file that says what columns there are: see Chain.first."""
+
+    @property
     def index(self) -> tuple[str, str] | None:
         """The columns of the index that the first file has."""
 
@@ -189,6 +194,13 @@ class Friend:
             return self.chain.table(file).read(names, start, stop)
 
 
+def names_here(branch: Branch, alias: str, bare: Set[str]) -> list[str]:
+    """The names that a friend's column has in a dataset; `bare`: the columns that may be named
+    without the alias."""
+    names = [f"{alias}.{name}" for name in (branch.name, *branch.also)]
+    return [*names, branch.name] if branch.name in bare else names
+
+
 def is_number(name: str) -> bool:
     """True if a name of an index is a number, which stands for a constant column."""
     return name.strip().lstrip("+-").isdigit()
@@ -259,9 +271,7 @@ class FriendColumns:
             ties = branch.counter is not None and counted[branch.counter] > 1
             counter = f"{friend.alias}.{branch.counter}" if ties else None
             nullable = by_index or branch.kind == "optional"
-            names = [f"{friend.alias}.{name}" for name in (branch.name, *branch.also)]
-            names += [branch.name] if branch.name in self._bare else []
-            for name in names:
+            for name in names_here(branch, friend.alias, self._bare):
                 self._names[name] = branch.name
                 fields.append(Field(name, column, nullable, counter, listed=False))
         return fields

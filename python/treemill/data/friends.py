@@ -6,16 +6,26 @@ records joins the tree of that file.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from ..errors import QueryError, SourceError, UnsupportedError, warn
+from ..errors import QueryError, SourceError, TreemillError, UnsupportedError, warn
 from ..frozen import replaced
 from . import source
 from .entry_ranges import starts
-from .foreign import Foreign, joined
-from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Index, IndexNames
+from .foreign import Field, Foreign, joined
+from .friend_columns import (
+    Align,
+    Alignment,
+    Friend,
+    FriendChain,
+    FriendColumns,
+    Index,
+    IndexNames,
+    names_here,
+)
 
 if TYPE_CHECKING:
     from .._core import Column
@@ -80,15 +90,19 @@ class Friends:
         arrays: tuple[ArrayColumns, ...] = (),
         starts: tuple[int, ...] | None = None,
         own: frozenset[str] | None = None,
+        meant: Mapping[str, str] | None = None,
         *,
         is_pinned: bool = False,
     ) -> None:
-        """`starts`: the first entries of the dataset's files, `own`: its own columns, if they are
-        known already. `is_pinned`: whether they are for one pass."""
+        """`starts`: the first entries of the dataset's files, `own`: its own columns, `meant`: see
+        `meant`; if they are known already. `is_pinned`: whether they are for one pass."""
         self.given = given
         self.arrays = arrays
         self._starts = starts
         self._own = own
+        self._meant = meant
+        self._decided: tuple[FileTree, Mapping[str, str]] | None = None
+        """`meant`, as the tree of the first file has it."""
         self._lock = threading.Lock()
         self._recorded: dict[int, tuple[FileTree, list[Friend]]] = {}
         self._pinned: dict[Location, FriendChain] | None = {} if is_pinned else None
@@ -96,7 +110,14 @@ class Friends:
 
     def __reduce__(self) -> tuple[object, ...]:
         is_pinned = self._pinned is not None
-        return _received, (self.given, self.arrays, self._starts, self._own, is_pinned)
+        return _received, (
+            self.given,
+            self.arrays,
+            self._starts,
+            self._own,
+            self._meant,
+            is_pinned,
+        )
 
     def __bool__(self) -> bool:
         return bool(self.given or self.arrays)
@@ -127,7 +148,7 @@ class Friends:
         find it out. Opens every file, on so many threads, unless all friends are those that files
         record."""
         if not self:
-            return self._for_a_pass(())
+            return self._for_a_pass((), meant=self._known_meant(chain))
         chain.trees.look_at_all(threads)
         sizes, title = chain.entries, repr(chain)
         columns, own = self._own_columns(chain), starts(sizes)
@@ -152,15 +173,16 @@ class Friends:
             _require_order(chain, chain.reshuffled, title)
         if self.arrays:
             _require_order(chain, chain.unordered, title)
-        return self._for_a_pass(tuple(settled), own, columns)
+        return self._for_a_pass(tuple(settled), own, columns, self._known_meant(chain))
 
     def _for_a_pass(
         self,
         given: tuple[Friend, ...],
         starts: tuple[int, ...] | None = None,
         own: frozenset[str] | None = None,
+        meant: Mapping[str, str] | None = None,
     ) -> Friends:
-        made = Friends(given, self.arrays, starts, own, is_pinned=True)
+        made = Friends(given, self.arrays, starts, own, meant, is_pinned=True)
         made._recorded = self._recorded  # opened once, for all passes
         return made
 
@@ -169,7 +191,7 @@ class Friends:
         given = tuple(replaced(each, chain=each.chain.current(files)) for each in self.given)
         if all(now.chain is each.chain for now, each in zip(given, self.given, strict=True)):
             return self
-        return Friends(given, self.arrays, self._starts, self._own)
+        return Friends(given, self.arrays, self._starts, self._own, self._meant)
 
     def changed(self, threads: int = 1) -> SourceError | None:
         """The error for a file of a friend that is not what the pass has seen of it. `threads`: how
@@ -192,7 +214,8 @@ class Friends:
         """The friends' columns for the entries of one file, whose tree is `tree`; None if it has no
         friends."""
         recorded = self._of_file(chain, file, tree) if tree.core.friends else []
-        if not self and not recorded:
+        meant = self.meant(chain, file)
+        if not self and not recorded and not meant:
             return None
         own = self._own_columns(chain, file)
         here = _names(tree) if recorded else own
@@ -212,9 +235,14 @@ class Friends:
             mine = replaced(each, chain=self._as_seen(each.chain))
             several.append((mine, later(mine, path, lambda: [tree.num_entries], mixed), 0))
         bare = self._bare([each for each, _, _ in several], own)
+        for each in recorded:
+            names = bare.get(each.alias, frozenset())
+            bare[each.alias] = frozenset(n for n in names if meant.get(n) == each.alias)
+        refused = _refused(tree, meant, recorded, bare) if meant else None
         first = self._first(chain, file) if self.arrays else 0
         return joined(
             [
+                refused,
                 *(
                     each.foreign(first, bare.get(each.alias or "", frozenset()))
                     for each in self.arrays
@@ -247,6 +275,39 @@ class Friends:
         names = [(each.alias, list(each.chain.branches)) for each in friends]
         names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
         return _bare(names, own)
+
+    def meant(self, chain: FriendChain, file: int = 0) -> Mapping[str, str]:
+        """What names mean columns of friends that files record, when this file is read: their
+        aliases, by the names. The first file decides this for all."""
+        if self._meant is not None:
+            return self._meant
+        decider = chain.decider(file)
+        if not decider.core.friends:
+            return {}
+        with self._lock:
+            if self._decided is not None and self._decided[0] is decider:
+                return self._decided[1]
+        number = file if decider.path == chain.locations[file].path else chain.first
+        recorded = self._of_file(chain, number, decider)
+        bare = self._bare([*self.given, *recorded], self._own_columns(chain, file))
+        meant = {
+            name: each.alias
+            for each in recorded
+            for branch in each.chain.branches.values()
+            for name in names_here(branch, each.alias, bare.get(each.alias, frozenset()))
+        }
+        with self._lock:
+            self._decided = decider, meant
+        return meant
+
+    def _known_meant(self, chain: FriendChain) -> Mapping[str, str] | None:
+        """`meant` for a pass, so that workers need not open the first file to know it; None if it
+        is not open here either."""
+        first = chain.first
+        if chain.trees.is_open(first):
+            with suppress(TreemillError):  # reading the file raises what is wrong with it
+                return self.meant(chain, first)
+        return None
 
     def _own_columns(self, chain: FriendChain, file: int = 0) -> frozenset[str]:
         """The dataset's own columns, when this file is read."""
@@ -305,6 +366,54 @@ class Friends:
         return friends
 
 
+class _Refused:
+    """Branches of a file whose names mean a friend's column in the dataset's first file, which
+    records that friend, where this file records no such friend. Implements Foreign."""
+
+    def __init__(self, tree: FileTree, meant: Mapping[str, str]) -> None:
+        self._tree, self._meant = tree, meant
+
+    def schema(self) -> Sequence[Field]:
+        """See Foreign."""
+        by_name = self._tree.by_name
+        names = [name for name in self._meant if self._tree.how(by_name[name]) != "no"]
+        empty = self._tree.read(names, 0, 0)
+        return [
+            Field(name, column, counter=by_name[name]["counter"], listed=False)
+            for name, column in zip(names, empty, strict=True)
+        ]
+
+    def read(self, name: str, start: int, stop: int) -> Column:
+        """See Foreign."""
+        alias = self._meant[name]
+        raise QueryError(
+            f"{name} is a column of the friend {alias}, which the dataset's first file records, "
+            "and a branch of this file, which records no such friend: use datasets of files that "
+            "are alike",
+            file=self._tree.path,
+            branch=name,
+            entries=(start, stop),
+        )
+
+
+def _refused(
+    tree: FileTree,
+    meant: Mapping[str, str],
+    recorded: Iterable[Friend],
+    bare: Mapping[str, Set[str]],
+) -> _Refused | None:
+    """The branches of a file that are refused, by what names mean (`Friends.meant`) and by what the
+    friends that it records have; None without any."""
+    there = {
+        name
+        for each in recorded
+        for branch in each.chain.branches.values()
+        for name in names_here(branch, each.alias, bare[each.alias])
+    }
+    names = {n: alias for n, alias in meant.items() if n not in there and n in tree.by_name}
+    return _Refused(tree, names) if names else None
+
+
 def _known(friend: Friend) -> Alignment:
     """The alignment of a friend to the chain of a pass."""
     assert friend.alignment is not None
@@ -335,10 +444,11 @@ def _received(
     arrays: tuple[ArrayColumns, ...],
     starts: tuple[int, ...] | None,
     own: frozenset[str] | None,
+    meant: Mapping[str, str] | None,
     is_pinned: bool,
 ) -> Friends:
     """The friends in another process."""
-    return Friends(given, arrays, starts, own, is_pinned=is_pinned)
+    return Friends(given, arrays, starts, own, meant, is_pinned=is_pinned)
 
 
 def _names(tree: FileTree) -> frozenset[str]:

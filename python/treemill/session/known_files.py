@@ -259,6 +259,9 @@ class FileKeys:
         self._own.look(read)
         self._keys = {number: self._own.key(number) for number in read}
         """The keys of the files by themselves; None: nothing of it is remembered."""
+        first = self._own.about(chain.first) if chain.locations else None
+        if first is not None and first.has_friends:  # it says what names mean in the others
+            self._keys = dict.fromkeys(read)
         self._salts: dict[frozenset[str], Salt] = {}
         self._leaves: dict[Salt, Mapping[int, bytes | None]] = {}
 

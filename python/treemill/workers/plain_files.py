@@ -65,7 +65,15 @@ class PlainFiles:
             and words.isdisjoint(NUMBERING)
             and TREE_WEIGHT not in words
             and not any("/" in word for word in words)
+            and not self._records(chain)
         )
+
+    def _records(self, chain: Chain) -> bool:
+        """Whether the first file records friends, whose names are refused in files without."""
+        try:
+            return len(chain.locations) > 1 and bool(chain.friends.meant(chain))
+        except TreemillError:  # to bind the file raises that
+            return True
 
     def parts(self, spans: Sequence[Span]) -> PlainParts | None:
         """The first of these parts of files, as far as the core can run them; None if there is
