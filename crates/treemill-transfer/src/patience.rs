@@ -19,7 +19,7 @@ pub(crate) const IN_LINE: Duration = Duration::from_secs(20);
 pub(crate) const DOUBTFUL_SILENCE: Duration = Duration::from_secs(3);
 
 /// How long a server is doubted after it was given up.
-pub(crate) const DOUBT: Duration = Duration::from_secs(15);
+pub const DOUBT: Duration = Duration::from_secs(15);
 
 /// Bounds the time that a range is tried for without a byte that is new, with the last attempt's silence.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(28);
@@ -90,7 +90,8 @@ pub mod xrootd {
     /// given another chance: two servers that hang end within it, a third one does not.
     pub const FUTILE: Duration = Duration::from_secs(17);
 
-    /// The time after the last progress for which requests are still sent: a silence after it ends within [`PROMISED`].
+    /// The time after the last progress for which requests are still sent: a silence after it ends within [`PROMISED`]. A file
+    /// that was given up a moment ago, and is asked for again, is not tried to be opened for longer either.
     pub const LAST_SENDING: Duration = Duration::from_secs(20);
 
     /// The time after the last progress at which requests that still wait for an opening are given up.

@@ -54,6 +54,17 @@ pub(crate) struct Recovery {
     attempts: u32,
     /// When bytes came last.
     progress: Duration,
+    /// What was tried in vain since then.
+    ill: Option<Ill>,
+}
+
+/// A file that could not be opened again.
+#[derive(Debug, Clone, Copy)]
+struct Ill {
+    /// Since when it was waited for.
+    since: Duration,
+    /// When it was given up last.
+    until: Duration,
 }
 
 impl Recovery {
@@ -65,6 +76,7 @@ impl Recovery {
             avoid: Vec::new(),
             attempts: 0,
             progress: Duration::ZERO,
+            ill: None,
         }
     }
 
@@ -102,6 +114,7 @@ impl Recovery {
     /// Bytes came of what was asked for: the server is well.
     pub(crate) fn progressed(&mut self, now: Duration) {
         (self.attempts, self.progress) = (0, now);
+        self.ill = None;
         self.avoid.clear();
     }
 
@@ -166,9 +179,20 @@ impl Recovery {
         let was_choosy = !self.avoid.is_empty();
         // With every server to be avoided there may be none left, though one of them may be back.
         self.avoid.clear();
-        if (may_help || was_choosy) && waited.is_some_and(|waited| waited < limits::RECOVERY) {
+        let began = now.saturating_sub(waited.unwrap_or_default());
+        // Who asks again for what was given up a moment ago does not wait as long once more.
+        let ill = self
+            .ill
+            .filter(|ill| began < ill.until.saturating_add(limits::DOUBT));
+        let (since, limit) = match ill {
+            Some(ill) => (ill.since, limits::LAST_SENDING),
+            None => (began, limits::RECOVERY),
+        };
+        let is_soon = waited.is_some() && now.saturating_sub(since) < limit;
+        if (may_help || was_choosy) && is_soon {
             return self.open(self.delay());
         }
+        self.ill = Some(Ill { since, until: now });
         self.close();
         vec![Step::GiveUp(std::mem::take(&mut self.waiting))]
     }

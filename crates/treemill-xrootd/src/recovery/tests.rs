@@ -12,9 +12,13 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 fn pieces(count: u64) -> Vec<Piece> {
+    asked(count, Duration::ZERO)
+}
+
+fn asked(count: u64, when: Duration) -> Vec<Piece> {
     let mut wants = treemill_transfer::Wants::default();
     (0..count)
-        .flat_map(|i| cut(&mut wants, &(i..i + 1), (), Duration::ZERO))
+        .flat_map(|i| cut(&mut wants, &(i..i + 1), (), when))
         .collect()
 }
 
@@ -200,6 +204,38 @@ fn openings_wait_longer_each_time_and_end() {
     assert!(matches!(&steps[..], [Step::GiveUp(pieces)] if pieces.len() == 1));
     let again = recovery.wanted(pieces(1));
     assert_eq!(again, [open(0, &[])], "the next request tries again");
+}
+
+/// Has the file asked for at `now` while no server takes a connection; when that is given up.
+fn given_up(recovery: &mut Recovery, mut now: u64) -> u64 {
+    let mut steps = recovery.wanted(asked(1, at(now)));
+    while let [Step::Open { after, .. }] = &steps[..] {
+        now += u64::try_from(after.as_millis()).unwrap() + 1;
+        steps = recovery.refused(true, at(now));
+    }
+    assert!(matches!(&steps[..], [Step::GiveUp(pieces)] if pieces.len() == 1));
+    now
+}
+
+#[test]
+fn who_asks_again_for_a_lost_file_does_not_wait_as_long_each_time() {
+    let mut recovery = Recovery::new();
+    recovery.rested();
+    let first = given_up(&mut recovery, 5_000);
+    assert!((at(17_000)..at(19_000)).contains(&at(first)));
+    let second = given_up(&mut recovery, first);
+    assert!((at(25_000)..at(27_000)).contains(&at(second)));
+    // It is tried each time, but once.
+    assert_eq!(given_up(&mut recovery, second), second + 1);
+    let later = second + 16_000;
+    assert!(given_up(&mut recovery, later) >= later + 12_000);
+    // A server that has answered since is waited for as at first.
+    let well = later + 14_000;
+    recovery.wanted(asked(1, at(well)));
+    recovery.reopened(at(well));
+    recovery.progressed(at(well + 1));
+    recovery.rested();
+    assert!(given_up(&mut recovery, well + 2) >= well + 12_000);
 }
 
 #[test]
