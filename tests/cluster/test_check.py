@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -123,6 +124,17 @@ def test_clocks_and_facts_are_each_worker_s_own(address, homes):
 def test_a_scheduler_that_does_not_answer_is_an_error():
     with raises(WorkerError, said="no scheduler answers at tcp://127.0.0.1:9"):
         gathered("tcp://127.0.0.1:9", timeout=1)
+
+
+def test_a_scheduler_whose_process_is_stopped_is_an_error_of_each_command():
+    """The system accepts connections for it, and nobody reads what is sent."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        words = [sys.executable, "-m", "treemill", "cluster", "queries", "--timeout", "1", address]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"treemill: no scheduler answers at {address} within 1 s")
+    assert "Traceback" not in done.stderr
 
 
 def test_a_worker_that_is_silent_is_named_and_the_others_are_checked(tmp_path):

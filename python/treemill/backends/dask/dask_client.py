@@ -5,6 +5,7 @@ versions of distributed will do.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
 import re
@@ -46,11 +47,18 @@ def differs(error: Exception) -> UnsupportedError:
 _HOST_AND_PORT = re.compile(r"(\[[^\]]+\]|[^:/\s]*):\d{1,5}/?")
 _SHUTDOWN_SECONDS = 2.0
 """Seconds within which a Client that was not opened must be closed."""
+_LATER_SECONDS = 1.0
+"""Seconds after its timeout in which Dask's own attempt to connect may say why it failed."""
 
 
 class TreemillClient(Client):  # type: ignore[misc]
     """A Client that leaves nothing behind if it cannot be opened, and that prints no traceback if
     its scheduler is gone: the session says so."""
+
+    async def _ensure_connected(self, timeout: float | None = None) -> None:
+        # Dask waits for the first words of a scheduler without end, if its process is stopped.
+        async with asyncio.timeout(None if timeout is None else timeout + _LATER_SECONDS):
+            await super()._ensure_connected(timeout=timeout)
 
     async def _reconnect(self) -> None:
         # Dask's decorator logs errors, and the end of the attempt when the Client is closed is one.
