@@ -248,6 +248,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "no filter down to here has a name": "no filter down to here has a name",
         "no package stuff was uploaded": "no package 'stuff' was uploaded",
         "no ptt": "no ptt",
+        "attach takes texts": r"attach\(\) takes the id or the key of a query, which are texts",
         "no query of yours attach takes the key": r"no query .* of yours.*query\.key",
         "no query": "no query",
         "no readable branch": "no readable branch",

@@ -177,7 +177,7 @@ def attached_after_the_client_was_killed(processes, events, kind):
         assert name
         client.kill()
     with tm.connect(processes.address) as session:
-        assert [kept.name for kept in session.queries] == [name]
+        assert [kept.id for kept in session.queries] == [name]
         query = session.attach(name)
         found = query.result(60)
         if kind == "bookings":

@@ -38,7 +38,7 @@ def connect(processes, tmp_path, monkeypatch):
 
 
 def names(session):
-    return [getattr(each, "name", None) or each.id for each in session.queries]
+    return [each.id for each in session.queries]
 
 
 def test_users_see_and_open_their_own_queries(connect, events, tmp_path):
@@ -46,7 +46,8 @@ def test_users_see_and_open_their_own_queries(connect, events, tmp_path):
     query = started(ada, events, tmp_path, workers=1)
     assert [(each.state, each.title) for each in ada.queries] == [("running", query.title)]
     (again,) = connect("ada").queries
-    assert (again.name, again.state) == (query.id, "running")
+    assert (again.id, again.state) == (query.id, "running")
+    assert again.owner == ada.queries[0].owner
     assert again.owner.startswith("ada@")
     bob = connect("bob")
     assert names(bob) == []
@@ -57,8 +58,11 @@ def test_users_see_and_open_their_own_queries(connect, events, tmp_path):
     with raises(tm.QueryError, said="no query of yours attach takes the key"):
         bob.attach(f"{query.id}.guessed")
     assert names(connect("operator")) == [query.id]
+    with raises(tm.QueryError, said="attach takes texts"):
+        bob.attach(query)
     shared = bob.attach(query.key)
     assert shared.title == query.title
+    assert [(each.id, each.owner) for each in bob.queries] == [(query.id, again.owner)]
     (tmp_path / "seen" / "hurry").touch()
     assert query.result(60) == shared.result(60)
     assert query.result(60)["n"] == events.num_entries

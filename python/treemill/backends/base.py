@@ -284,6 +284,9 @@ class Results(Protocol):
 class Pass(ABC):
     """One task's way through the data: workers ask for packets until the packetizer says Finish."""
 
+    owner = ""
+    """Whose it is, as user@host, if others have queries on the same workers."""
+
     def __init__(self, request: Request) -> None:
         self.workers = request.workers
         self.on_begin: Callable[[], None] = lambda: None
@@ -367,7 +370,8 @@ class Pass(ABC):
 class RemoteQuery:
     """A query that workers have, and that this process did not start."""
 
-    name: str
+    id: str
+    """Names the query: `Session.attach` takes it."""
     title: str
     done: bool
     """Whether no worker has anything to do for it any more."""

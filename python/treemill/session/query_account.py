@@ -155,6 +155,11 @@ class Account:
         return self._ended is not None
 
     @property
+    def owner(self) -> str:
+        """Whose query it is, as user@host, on a cluster."""
+        return "" if self.running is None else self.running.owner
+
+    @property
     def traced(self) -> bool:
         """True if the query has ended and has a trace."""
         return self.done and self.recorded is not None

@@ -231,9 +231,10 @@ class Session:
         """The last hundred queries of this session, oldest first, finished or not: the title,
         state ("running", "stopped", "aborted", "failed" or "done"), progress and report of each.
         Results live as long as the caller holds them. On a cluster, your queries of other sessions
-        come after them, each with its `state` and `owner`: `attach` takes their `name`."""
+        come after them. Each query has an `id`, which `attach` takes, a `title`, a `state` and an
+        `owner`."""
         mine = {account.id: account for account in self._queries.accounts()}
-        return (*mine.values(), *(kept for kept in self._pool.kept() if kept.name not in mine))
+        return (*mine.values(), *(kept for kept in self._pool.kept() if kept.id not in mine))
 
     def attach(self, id: str) -> Query:  # noqa: A002 - what users call it
         """Continue with a query that another session has started on this cluster.

@@ -214,10 +214,12 @@ class DaskPass(Pass):
         request: Request,
         work: str | None = None,
         before: Resumption | None = None,
+        owner: str = "",
     ) -> None:
         """`work`: what the scheduler calls the pass, if it has it already, and `before`: what it
-        began with."""
+        began with. `owner`: whose it is, if it may be another user's."""
         super().__init__(request)
+        self.owner = owner or str(pool.scheduler_client.caller.owner)
         self._request = request
         self._nodes = list(request.nodes())
         self._is_there = work is not None

@@ -113,6 +113,11 @@ class DaskPool(Pool):
 
     def attach(self, id_or_key: str) -> tuple[object, Task, Callable[[Request], Pass]]:
         """See Pool."""
+        if not isinstance(id_or_key, str):
+            raise QueryError(
+                "attach() takes the id or the key of a query, which are texts, "
+                f"not {id_or_key!r:.60}"
+            )
         name, _, secret = id_or_key.partition(".")
         if secret:
             self.scheduler_client.use_key(id_or_key)
@@ -139,7 +144,7 @@ class DaskPool(Pool):
         before = Resumption.got(self.scheduler_client, request.before)
 
         def attached(asked: Request) -> DaskPass:
-            return self.tracked(DaskPass(self, asked, work, before))
+            return self.tracked(DaskPass(self, asked, work, before, str(request.owner)))
 
         return query, task, attached
 
