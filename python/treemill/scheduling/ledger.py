@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..frozen import frozen, replaced
-from .entities import Range
+from .entities import Range, WorkerGone
 from .events import Packet
 from .file_table import Counts
 
@@ -466,6 +466,12 @@ class Coverage:
     def entries(self) -> int:
         """Number of entries in the result."""
         return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
+
+    def lost_with(self, error: WorkerGone) -> list[tuple[int, int, int | None]]:
+        """The file, and its entries, that the lost worker had of which the query has ended."""
+        if error.span is not None:
+            return [error.span]
+        return [(each.file, each.start, each.stop) for each in self.missing if each.error is error]
 
 
 def joined(ranges: Iterable[Range]) -> list[Range]:

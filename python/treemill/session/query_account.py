@@ -240,12 +240,7 @@ class Account:
         error = ended.status().error
         if not isinstance(error, WorkerGone):
             return error
-        spans = [
-            (missing.file, missing.start, missing.stop)
-            for missing in ended.coverage().missing
-            if missing.error is error
-        ]
-        for number, start, stop in [error.span] if error.span is not None else spans:
+        for number, start, stop in ended.coverage().lost_with(error):
             if number >= 0:
                 path, first = self.place(number)
                 span = None if stop is None else (start + first, stop + first)

@@ -13,6 +13,7 @@ from treemill.backends.dask.merger import Merger, RefusedByMerger
 from treemill.backends.dask.messages import (
     Act,
     Begin,
+    Caller,
     Drop,
     End,
     Fetch,
@@ -30,6 +31,7 @@ from treemill.backends.dask.messages import (
     Tell,
     Unreached,
 )
+from treemill.backends.dask.ownership import Ownership
 from treemill.backends.dask.scheduler_state import SchedulerState, demand
 from treemill.backends.merged_partial import MergedPartial
 from treemill.errors import WorkerError
@@ -580,7 +582,7 @@ class OneThread:
 
     def __init__(self, scheduler_state):
         self.scheduler_state, self.mail = scheduler_state, Mailbox()
-        self.say()
+        self.first = self.say()
 
     def say(self, *messages):
         """Tells these. Gives what it is sent."""
@@ -776,3 +778,18 @@ def test_stopped_queries_leave_their_threads_to_others_while_their_results_wait(
         go_on()
         assert homes(scheduler_state, name) == {"a", "b"}
         assert homes(scheduler_state, last) == set()
+
+
+def test_the_log_of_a_query_that_is_given_up_says_the_file_and_the_entries(caplog):
+    caplog.set_level("INFO", logger="treemill")
+    scheduler_state = SchedulerState(lambda: 0.0)
+    ownership = Ownership(scheduler_state, lambda: 0.0)
+    ownership.ask(Caller(Owner("ana")), "begin", ["kills", of_user("ana")])
+    while scheduler_state.status("kills").ended is None:
+        process = OneThread(scheduler_state)
+        sent = [*process.first, *process.say()]
+        process.start(next(each for each in sent if isinstance(each, Begin)))
+        scheduler_state.remove("a", "worker a was lost")
+    ownership.tick()
+    (said,) = [each for each in caplog.messages if "query ended" in each]
+    assert "error WorkerGone: worker a was lost, file 0, at 0..1000" in said

@@ -23,6 +23,7 @@ from ..._system.files import user_key
 from ...errors import QueryError, UnsupportedError
 from ...frozen import frozen, replaced
 from ...monitoring.logs import tell
+from ...scheduling import Coverage, WorkerGone
 from ..base import Ending
 from .messages import Caller, Listed, Owner, PassRequest, PassUpdate
 from .metrics import IllServers, Totals, text
@@ -100,6 +101,15 @@ class _Kept:
     ending: Ending | None = None
     client: Owner | None = None  # who has ended it
     told: bool = False  # that it has ended
+
+
+def _place(coverage: Coverage, error: BaseException | None) -> dict[str, object]:
+    """Where a query was given up because of lost workers; other errors name the file."""
+    if isinstance(error, WorkerGone):
+        for number, start, stop in coverage.lost_with(error):
+            if number >= 0:
+                return {"file": number, "at": f"{start}..{'' if stop is None else stop}"}
+    return {}
 
 
 class Ownership:
@@ -262,6 +272,7 @@ class Ownership:
             seconds=round(status.seconds, 3),
             bytes_read=status.heartbeat.bytes_read,
             **({} if error is None else {"error": f"{type(error).__name__}: {error}"}),
+            **_place(ended.coverage, error),
         )
 
     def _drop(self, caller: Caller, name: str) -> None:
