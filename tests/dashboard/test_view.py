@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from treemill.monitoring.dashboard_page import (
     LOOK_EVERY,
     MOST_BINS,
-    Samples,
+    ProgressHistory,
     Screen,
     detail,
     figure,
@@ -29,7 +29,7 @@ def progress(seconds, entries, read=0, workers=2):
     most=st.integers(2, 20),
 )
 def test_samples_are_few_and_lose_no_events(steps, most):
-    samples, now, entries = Samples(most), 0.0, 0
+    samples, now, entries = ProgressHistory(most), 0.0, 0
     samples.add(progress(0.0, 0))
     taken = [(0.0, 0)]
     for pause, more in steps:
@@ -55,7 +55,7 @@ def test_samples_are_few_and_lose_no_events(steps, most):
 )
 def test_rates_are_spread_over_the_time_of_a_packet(pause, words, workers):
     """Each worker tells of a packet of 100 events at its end, all at the same time."""
-    samples, every = Samples(), 0.25
+    samples, every = ProgressHistory(), 0.25
     for at in range(int(words * pause / every) + 1):
         now = at * every
         samples.add(progress(now, 100 * workers * int(now / pause + 1e-9)))
@@ -95,7 +95,7 @@ def test_how_often_workers_tell_makes_no_saw_teeth():
 
 
 def test_a_start_without_a_word_has_no_rate():
-    samples = Samples()
+    samples = ProgressHistory()
     for at in range(100):
         samples.add(progress(at, 100 * max(at - 49, 0)))
     rates = samples.series(3.0)["events"]
@@ -104,7 +104,7 @@ def test_a_start_without_a_word_has_no_rate():
 
 
 def test_another_pass_begins_anew():
-    samples = Samples()
+    samples = ProgressHistory()
     for each in [progress(1, 10), progress(2, 20), progress(3, 5), progress(4, 15)]:
         samples.add(each)
     assert samples.series()["seconds"] == [4]

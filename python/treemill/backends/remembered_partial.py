@@ -31,9 +31,9 @@ __all__ = [
     "HERE",
     "Begun",
     "RememberedPartial",
+    "RememberedTree",
     "Remembering",
     "ResultsWriter",
-    "Sample",
     "Sizes",
 ]
 
@@ -53,7 +53,7 @@ def added(rows: Rows) -> list[bytes]:
 
 
 @dataclass
-class Sample:
+class RememberedTree:
     """Some bookings of some files, whose totals are of one tree."""
 
     name: str | None
@@ -99,7 +99,7 @@ class Remembering:
 
     there: Results | None
     """None in a process that has another one's pass: it keeps nothing."""
-    samples: Sequence[Sample]
+    samples: Sequence[RememberedTree]
     apart: bool
     """Whether the pass has results for each sample, and not for all of them together."""
     nothing: Sequence[bytes]
@@ -172,7 +172,7 @@ class _Total:
         self.keys = {index: key for each in of.samples for index, key in each.bookings.items()}
         """The keys of the bookings that can be remembered, by their indices."""
         self._names = {file: sample.name for sample in of.samples for file in sample.files}
-        self._keeping: dict[int, list[Sample]] = defaultdict(list)
+        self._keeping: dict[int, list[RememberedTree]] = defaultdict(list)
         """Under which keys what is computed of a file is kept."""
         for sample in of.samples:
             for file in sample.leaves:

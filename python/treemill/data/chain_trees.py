@@ -19,7 +19,7 @@ from ..errors import QueryError, SourceError, TreemillError
 from . import source
 from .assumptions import NO_ASSUMPTIONS, Answer, Assumptions
 from .defaults import ERROR, MissingDefaults
-from .file_tree import RESHUFFLED, UNORDERED, FileTree, Sample
+from .file_tree import RESHUFFLED, UNORDERED, BranchExample, FileTree
 from .location import Location, nearest_first
 from .open_tree import OpenTree, ReadyFiles, changed, shared
 from .source import FileState, Identity
@@ -160,12 +160,12 @@ class ChainTrees:
             numbers, after = new[after : after + _AT_ONCE], after + _AT_ONCE
 
     @property
-    def samples(self) -> dict[str, Sample | None]:
+    def samples(self) -> dict[str, BranchExample | None]:
         """Branches that some files lack, as others have them, for as long as files stay what they
         are: for one pass."""
         return {}
 
-    def sample(self, branch: str, numbers: Iterable[int]) -> tuple[int, Sample] | None:
+    def sample(self, branch: str, numbers: Iterable[int]) -> tuple[int, BranchExample] | None:
         """A branch of this name in the first of these files that has one that can be read, and the
         number of that file. It is what others take for theirs as long as the pass goes on."""
         from .columns import kind_of  # heavy: numpy
@@ -301,7 +301,7 @@ class _Pinned(ChainTrees):
         self._identities: dict[int, Identity] = {}
         """Of the files that the core has no place for."""
         self._coming: dict[int, Answer[Identity]] = {}
-        self._samples: dict[str, Sample | None] = {}
+        self._samples: dict[str, BranchExample | None] = {}
         self._matched: dict[int, Identity] = {}
         if self.missing.defaults:  # what a file lacks is as the pass sees it in others
             self._open = OrderedDict()
@@ -339,7 +339,7 @@ class _Pinned(ChainTrees):
                 self._identities.setdefault(number, far[path])
 
     @property
-    def samples(self) -> dict[str, Sample | None]:
+    def samples(self) -> dict[str, BranchExample | None]:
         return self._samples
 
     def identify(self) -> None:
@@ -468,7 +468,7 @@ class _Others:
         self._trees = trees
         self._left_out = left_out
 
-    def sample(self, branch: str) -> Sample | None:
+    def sample(self, branch: str) -> BranchExample | None:
         # Files that lack a branch are many, and the one that has it may be the last one.
         samples = self._trees.samples
         if branch not in samples:

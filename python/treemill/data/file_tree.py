@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from .._core import Column, Control
     from .column_source import BranchDescription, Reader
 
-__all__ = ["RESHUFFLED", "UNORDERED", "FileTree", "Others", "Sample"]
+__all__ = ["RESHUFFLED", "UNORDERED", "BranchExample", "FileTree", "Others"]
 
-Sample = tuple["BranchDescription", Kind]
+BranchExample = tuple["BranchDescription", Kind]
 """A branch as the core describes it, and the kind of its values."""
 
 
 class Others(Protocol):
     """The dataset's other files."""
 
-    def sample(self, branch: str) -> Sample | None:
+    def sample(self, branch: str) -> BranchExample | None:
         """A branch of this name in the first file that has one that can be read."""
 
     def names(self) -> Iterable[str]:
@@ -67,7 +67,7 @@ class FileTree:
         self._others = others
         self._refused: set[str] = set()  # paths of branches that the core failed to read
         self._unreadable: set[str] = set()  # paths of those that uproot failed to read too
-        self._samples: dict[str, Sample | None] = {}
+        self._samples: dict[str, BranchExample | None] = {}
 
     @property
     def name(self) -> str:
@@ -188,7 +188,7 @@ class FileTree:
         first of the other files."""
         return self.missing.lacking(self.by_name, self._others.names)
 
-    def sample(self, name: str) -> Sample | None:
+    def sample(self, name: str) -> BranchExample | None:
         """A branch that this file lacks, from a file that has it."""
         if name not in self._samples:
             self._samples[name] = self._others.sample(name)

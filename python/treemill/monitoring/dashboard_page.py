@@ -34,7 +34,7 @@ __all__ = [
     "Board",
     "KeptAccount",
     "Live",
-    "Samples",
+    "ProgressHistory",
     "Screen",
     "activity",
     "detail",
@@ -240,8 +240,8 @@ MOST = 400
 """Samples that are kept, at most."""
 
 
-class Samples:
-    """Samples of one query, in the order of time."""
+class ProgressHistory:
+    """Samples of one query's progress, in the order of time."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -387,8 +387,8 @@ def detail(
     figure: Mapping[str, object] | None,
     can_end: bool,
 ) -> dict[str, object]:
-    """The query that the page shows. `series`: of `Samples`; `names`: of the histograms that there
-    are; `figure`: of the one that was asked for; `can_end`: whether the page may stop the query."""
+    """The query that the page shows. `series`: of `ProgressHistory`; `names`: of the histograms
+    that there are; `figure`: of the one that was asked for; `can_end`: whether the page may stop it."""
     done = account.done
     report, progress = account.report, account.progress
     missing = [str(each) for each in report.missing[:_MOST_MISSING]] if done else []
@@ -470,7 +470,7 @@ class Screen:
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._samples: dict[str, Samples] = {}
+        self._samples: dict[str, ProgressHistory] = {}
         self._lock = threading.Lock()
 
     def look(self) -> None:
@@ -479,7 +479,7 @@ class Screen:
         with self._lock:
             for account in accounts:
                 known = account.id in self._samples
-                samples = self._samples.setdefault(account.id, Samples())
+                samples = self._samples.setdefault(account.id, ProgressHistory())
                 if not account.done or not known:
                     samples.add(account.progress)
             for name in self._samples.keys() - {account.id for account in accounts}:
@@ -534,7 +534,7 @@ class Screen:
         with self._lock:
             samples = self._samples.get(account.id)
             packet = 0.0 if measured is None else _packet_seconds(measured.counts)
-            series = (samples or Samples()).series(max(packet, _RATE_SECONDS))
+            series = (samples or ProgressHistory()).series(max(packet, _RATE_SECONDS))
         page = detail(account, series, names, drawn, live is not None)
         return page | {"work": work(account, measured)}
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..backends.remembered_partial import Begun, Remembering, Sample
+from ..backends.remembered_partial import Begun, RememberedTree, Remembering
 from ..checkpoint import Pace, evaluator
 from ..checkpoint.totals import Record, Remembered, tree_of
 from ..errors import UnsupportedError
@@ -202,7 +202,7 @@ def is_certain(bookings: Iterable[Booking]) -> bool:
     return True
 
 
-def _samples(asked: _Asked, chain: Chain) -> Iterator[Sample]:
+def _samples(asked: _Asked, chain: Chain) -> Iterator[RememberedTree]:
     """The bookings and files whose totals are of one tree."""
     by_salt: dict[Salt, dict[int, bytes]] = defaultdict(dict)
     for index, key in asked.keys.items():
@@ -216,10 +216,10 @@ def _samples(asked: _Asked, chain: Chain) -> Iterator[Sample]:
             leaves = {n: leaf for n in files if (leaf := known.get(n)) is not None}
             # Nothing is found of a file that is not remembered.
             tree = tree_of([leaves.get(number) or os.urandom(16) for number in files])
-            yield Sample(name, files, tree, leaves, bookings)
+            yield RememberedTree(name, files, tree, leaves, bookings)
 
 
-def _lacking(samples: Sequence[Sample], asked: _Asked) -> dict[int, tuple[int, ...]]:
+def _lacking(samples: Sequence[RememberedTree], asked: _Asked) -> dict[int, tuple[int, ...]]:
     """The indices of the bookings that have to be computed of each file of which any has."""
     lacking: dict[int, set[int]] = {file: set(asked.reasons) for file in range(asked.of.count)}
     for sample in samples:
@@ -232,7 +232,7 @@ def _lacking(samples: Sequence[Sample], asked: _Asked) -> dict[int, tuple[int, .
 
 
 def _open_keys(
-    samples: Sequence[Sample], asked: _Asked, lacking: Mapping[int, Sequence[int]]
+    samples: Sequence[RememberedTree], asked: _Asked, lacking: Mapping[int, Sequence[int]]
 ) -> dict[int, bytes]:
     """What files are known by of which not all is done: those of which all that is computed can be
     remembered."""
