@@ -154,6 +154,7 @@ class WorkerState:
     waits: bool = False  # it has asked for that packet, and waits for the answer
     copied: bool = False  # another worker has that packet too
     leaving: bool = False  # it gets no more packets
+    recalled: bool = False  # it begins nothing more of what is reserved for it, once it hears that
     tainted: bool = False  # its partial holds, or will hold, a packet that another one did first
     ahead: int = 0  # entries that are worth a promise, as it said last; 0: its files are near
     coming: dict[File, float] = field(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .assignment import Assignment
+from math import inf
+
+from .assignment import FRESH_SECONDS, Assignment
 from .entities import WorkerState
 from .events import Action, Commit, Forget, OpenAhead, Process, Reserve
 from .merger_choice import MergerChoice
@@ -27,6 +29,14 @@ __all__ = ["Feeding", "Reserves"]
 # the background, and has a packet of it once it has.
 
 
+_EVEN = 1.25
+"""So many times as much must be left for each worker as one of them has ahead. Near the end what is
+ahead falls by this each time: with 2, each of 64 workers asked twice as often in the last second,
+and waited until the others were answered."""
+_LATE = 0.25
+"""Seconds of reserved packets that a worker keeps although another one has nothing to do."""
+
+
 class Reserves:
     """Reserves packets and takes them back."""
 
@@ -43,13 +53,14 @@ class Reserves:
         self._recovery = recovery
         self._small_files = small_files
         self._mergers = mergers
+        self._looked_at = -inf  # for workers that are late
 
     def fill(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
         """Reserves packets for a worker that has begun one now, if it is worth it."""
         state, packet = self._state, worker.packet
         if not state.policy.reserve or packet is None or worker.ahead:
             return
-        if worker.copied or worker.leaving:
+        if worker.copied or worker.leaving or worker.recalled:
             return
         if state.ending.reason is not None or state.again.waiting:
             return
@@ -73,7 +84,7 @@ class Reserves:
             # without it the worker has nothing to do for as long as an answer takes, for which it
             # asks when half of what it has is done.
             others = state.left + state.ledger.reserved_entries - ahead
-            if others * rate < 2 * (mine + ahead) * total and ahead >= 2 * state.answer * rate:
+            if others * rate < _EVEN * (mine + ahead) * total and ahead >= 2 * state.answer * rate:
                 return
             file = self._assignment.file_ahead(worker)
             if file is None:
@@ -104,7 +115,7 @@ class Reserves:
     def drop(self, worker: WorkerState, actions: list[Action]) -> None:
         """Puts back what was reserved for a worker. If it has begun any of that, its partial cannot
         be used; the caller sees to it."""
-        worker.aside = None
+        worker.aside, worker.recalled = None, False
         for packet in self._state.ledger.release_reserved(worker.number):
             span = (packet.start, packet.stop)
             self._recovery.put_back(packet.file, span, packet.attempt, None)
@@ -112,10 +123,27 @@ class Reserves:
                 actions.append(Forget(worker.number, packet))
 
     def recall(self, worker: WorkerState, actions: list[Action]) -> None:
-        """Has a worker that leaves begin nothing more of what is reserved for it. That is put back
-        once the worker has said what it had begun before it heard of this."""
-        for packet in self._state.ledger.reserved.get(worker.number, ()):
-            actions.append(Forget(worker.number, packet))
+        """Has a worker begin nothing more of what is reserved for it. That is put back once the
+        worker has said what it had begun before it heard of this."""
+        reserved = self._state.ledger.reserved.get(worker.number, ())
+        # The last one first: what it begins meanwhile is then still the first one of those here.
+        actions += [Forget(worker.number, packet) for packet in reversed(reserved)]
+        worker.recalled = bool(reserved)
+
+    def recall_late(self, now: float, actions: list[Action]) -> None:
+        """Recalls what is reserved for workers that will not be done with it soon, because another
+        one has nothing to do: they have become slow since."""
+        state = self._state
+        if not state.ledger.reserved or now - self._looked_at < FRESH_SECONDS:
+            return
+        self._looked_at = now
+        for number, reserved in state.ledger.reserved.items():
+            worker, rate = state.workers[number], state.rates.of(number)
+            if rate is None or worker.recalled or worker.leaving:
+                continue
+            entries = sum([each.stop - each.start for each in reserved])
+            if entries > max(_LATE, 4 * state.answer) * rate:
+                self.recall(worker, actions)
 
 
 class Feeding:
@@ -139,7 +167,7 @@ class Feeding:
         """Gives an action to a worker that has no order. A worker for which there is no work, that
         is leaving, or that only would keep others waiting, commits, so that a worker that stays
         idle has nothing to lose."""
-        if worker.leaving or self._state.ending.reason is not None:
+        if worker.leaving or worker.recalled or self._state.ending.reason is not None:
             self._reserves.drop(worker, actions)
         action: Action | None = None
         has_done = self._state.ledger.has_done(worker.number)
@@ -159,6 +187,8 @@ class Feeding:
             action = self._commit(worker, now)
         if action is None and may_work:
             action = self._assignment.copy(worker, now)
+            if action is None:
+                self._reserves.recall_late(now, actions)
         if action is None and is_sending:
             return
         if action is None:

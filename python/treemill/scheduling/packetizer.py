@@ -432,15 +432,15 @@ class Packetizer(View):
             worker.last_commit = -inf
         if rest is not None:
             self._put_rest(worker, packet, rest, goes_on=event.is_full)
-        was_void = False
+        came_back = worker.recalled and event.begun is None
         if event.begun is None:
             self._feeding.feed(worker, now, actions)
         elif event.begun == worker.aside and not self._feeding.commit_aside(worker, now, actions):
             self._taint(worker, actions)  # what it has put aside has nowhere to go
-            was_void = True
+            came_back = True
         else:
             worker.process(state.ledger.begin_reserved(worker.number), now)
-        if losers or rest is not None or has_more_room or was_void:
+        if losers or rest is not None or has_more_room or came_back:
             self._feeding.feed_idle(now, actions)
 
     def _put_rest(self, worker: WorkerState, packet: Packet, rest: Range, *, goes_on: bool) -> None:

@@ -48,6 +48,14 @@ def test_200_and_1000_workers_end_together(nodes):
     assert static.seconds > 1.5 * outcome.seconds
 
 
+def test_nodes_that_get_slow_before_the_end_cost_no_tail():
+    scenario = load("straggler")
+    even = simulate(replace(scenario, faults=replace(scenario.faults, slow_nodes=0.0)))
+    for slow in seeds("straggler", scenario.nodes, "treemill"):
+        assert (slow.entries, slow.twice) == (slow.expected, 0)
+        assert slow.seconds < 1.2 * even.seconds
+
+
 @pytest.mark.slow
 def test_5000_workers_end_together():
     outcome = simulate(load("farm"))

@@ -282,11 +282,96 @@ def test_a_worker_that_stays_after_all_gets_what_was_ahead_by_orders():
     cluster.tell(WorkerStays(0))
     order = cluster.order
     told = cluster.tell(PacketDone(0, order.number, order.stop, 0.1))
-    assert only(Process, told).packet == cluster.ahead[0].packet
+    got, first = only(Process, told).packet, cluster.ahead[0].packet
+    assert (got.start, got.stop, got.attempt) == (first.start, first.stop, 1)
+    after = [each for each in told if isinstance(each, Reserve)]
+    assert not after, "it would begin that before what it has forgotten"
+
+
+def test_nothing_more_is_ahead_of_a_worker_that_stays_until_it_has_said_what_it_had_begun():
+    cluster = Cluster(commit_seconds=100.0)
+    for _ in range(3):
+        cluster.next()
+    late = cluster.ahead[0].packet
+    cluster.tell(WorkerLeaving(0))
+    cluster.tell(WorkerStays(0))
+    done = PacketDone(0, cluster.order.number, cluster.order.stop, 0.1, begun=late.number)
+    assert not cluster.tell(done), "it would begin that before those that it has forgotten"
+    assert only(Process, cluster.tell(PacketDone(0, late.number, late.stop, 0.1)))
+
+
+@pytest.mark.parametrize("heard", range(2))
+def test_what_is_taken_back_is_known_whatever_the_worker_begins_meanwhile(heard):
+    cluster = Cluster(commit_seconds=100.0)
+    for _ in range(3):
+        cluster.next()
+    told = cluster.tell(WorkerLeaving(0))
+    forgotten = {each.packet for each in told[:heard]}
+    first = next(each.packet for each in cluster.ahead if each.packet not in forgotten)
+    cluster.tell(PacketDone(0, cluster.order.number, cluster.order.stop, 0.1, begun=first.number))
+    assert cluster.made._state.workers[0].packet == first
+
+
+def late_and_idle(seconds):
+    """A packetizer whose worker 0 has done its last packet, which was one of ten of 0.1 s, in this
+    time, while worker 1 has nothing to do; and the packets that are ahead of worker 0."""
+    made = Packetizer(
+        [FileSize(2_000)],
+        Policy(reserve=True, commit_seconds=100.0),
+        sizing=Sizing(first=100, shortest=0.1, longest=0.1, ahead=1.0, ask=0.0),
+    )
+    made.handle(MergerJoined(0), 0.0)
+    order = only(Process, made.handle(WorkerJoined(0), 0.0)).packet
+    told = made.handle(PacketDone(0, order.number, order.stop, 0.1), 0.1)
+    order, ahead = only(Process, told).packet, [e.packet for e in told if isinstance(e, Reserve)]
+    now, begun = 0.1 + seconds, ahead.pop(0)
+    told = made.handle(PacketDone(0, order.number, order.stop, seconds, begun=begun.number), now)
+    ahead += [each.packet for each in told if isinstance(each, Reserve)]
+    other = only(Process, made.handle(WorkerJoined(1), now)).packet
+    while True:
+        now += 1e-3
+        told = made.handle(PacketDone(1, other.number, other.stop, 1e-3), now)
+        made.validate()
+        orders = [each.packet for each in told if isinstance(each, Process) and each.worker == 1]
+        if not orders:
+            break
+        (other,) = orders
+    assert only(Commit, told).worker == 1
+    return made, now, begun, ahead
+
+
+def test_a_worker_that_has_got_slow_gives_back_what_is_ahead_of_it():
+    made, now, begun, ahead = late_and_idle(seconds=1.0)
+    told = made.handle(Committed(1, 0), now)
+    assert [each.packet for each in told if isinstance(each, Forget)] == ahead[::-1]
+    assert not any(isinstance(each, Process) for each in told), "it may have begun some"
+    told = made.handle(PacketDone(0, begun.number, begun.stop, 1.0), now + 1.0)
+    made.validate()
+    given = {each.worker: each.packet for each in told if isinstance(each, Process)}
+    assert given.keys() == {0, 1}, "both have something to do"
+    assert {(each.start, each.stop, each.attempt) for each in given.values()} <= {
+        (each.start, each.stop, 1) for each in ahead
+    }
+
+
+def test_a_worker_begins_what_it_has_before_it_hears_that_it_is_to_give_it_back():
+    made, now, begun, ahead = late_and_idle(seconds=1.0)
+    made.handle(Committed(1, 0), now)
+    done = PacketDone(0, begun.number, begun.stop, 1.0, begun=ahead[0].number)
+    told = made.handle(done, now + 1.0)
+    made.validate()
+    assert made._state.workers[0].packet == ahead[0]
+    assert not any(isinstance(each, Reserve) for each in told), "nothing is put ahead of it again"
+
+
+def test_a_worker_that_is_soon_done_keeps_what_is_ahead_of_it():
+    made, now, _, _ = late_and_idle(seconds=0.01)
+    assert made._state.ledger.reserved
+    assert not any(isinstance(each, Forget) for each in made.handle(Committed(1, 0), now))
 
 
 def test_nothing_is_ahead_near_the_end():
-    _, actions = leading(entries=3500, commit_seconds=100.0)
+    _, actions = leading(entries=3200, commit_seconds=100.0)
     assert not any(isinstance(each, Reserve) for each in actions)
 
 
@@ -309,7 +394,7 @@ def reserved_for_each(entries, workers=1, latency=0.0):
 
 
 def test_what_others_have_ahead_counts_as_something_that_they_have_to_do():
-    assert reserved_for_each(2200, workers=2) == [2, 2], "the second one finds less left"
+    assert reserved_for_each(2200, workers=2) == [3, 3], "the second one finds less left"
 
 
 def test_near_the_end_as_much_is_ahead_as_an_answer_takes():
@@ -404,6 +489,11 @@ def test_a_file_that_is_opened_beside_by_a_lost_worker_goes_to_another_one():
     made.validate()
     assert len(made._state.nodes.opening) == 1, "of the other worker"
     assert not made._state.workers[1].coming
+
+
+def test_workers_that_rest_and_work_again_in_random_histories():
+    worlds = lived(range(share(300)), mergers=True, rests=True)
+    assert sum(begun(world) for world in worlds) > share(300)
 
 
 def test_files_opened_beside_in_random_histories():

@@ -90,16 +90,20 @@ class SimulatedNode:
 @dataclass(frozen=True, slots=True)
 class Machine:
     """The machine of a worker: its node, and the events per second that each thread has left
-    by other users. `fixed`: the seconds that each packet takes whatever its events."""
+    by other users. `fixed`: the seconds that each packet takes whatever its events. From the second
+    `slow_from` on everything takes it `slowdown` times as long."""
 
     node: int
     rate: float
     fixed: float = 0.0
     width: int = 1
+    slowdown: float = 1.0
+    slow_from: float = 0.0
 
-    def seconds(self, events: int) -> float:
-        """What a packet takes its CPUs, if none of them waits for another."""
-        return self.fixed + events / self.rate / self.width
+    def seconds(self, events: int, now: float) -> float:
+        """What a packet that begins now takes its CPUs, if none of them waits for another."""
+        alone = self.fixed + events / self.rate / self.width
+        return alone * self.slowdown if now >= self.slow_from else alone
 
     def waiting(self, events: int, cluster: int) -> float:
         """How much later the last of its threads is done, if no packet follows: they share a packet
@@ -137,12 +141,13 @@ class Cluster:
                 f"root://n{number:04}/", generation.disk, generation.link, scenario.seek
             )
             self.nodes.append(node)
-            slow = chance.random() < scenario.faults.slow_nodes
-            rate = generation.rate / (scenario.faults.slowdown if slow else 1.0)
+            faults = scenario.faults
+            slowdown = faults.slowdown if chance.random() < faults.slow_nodes else 1.0
             left = generation.workers
             while left > 0:
                 width = min(scenario.width, left)
-                self.machines.append(Machine(number, rate, generation.fixed, width))
+                about = (generation.rate, generation.fixed, width, slowdown, faults.slow_from)
+                self.machines.append(Machine(number, *about))
                 left -= width
         stores = [number for number, generation in enumerate(node_generations) if generation.files]
         self.files = _files(scenario, len(self.nodes), stores, chance)

@@ -296,7 +296,9 @@ class Engine:
         if isinstance(action, Process):
             worker.packet, worker.began = action.packet, self.now
             machine = self.cluster.machines[worker.machine]
-            compute = self._varied(machine.seconds(action.packet.stop - action.packet.start))
+            compute = self._varied(
+                machine.seconds(action.packet.stop - action.packet.start, self.now)
+            )
             ended = connection.process(action.packet, self.now, compute)
             self.at(ended, lambda: self._packet_done(worker))
         elif isinstance(action, OpenFile | OpenAhead):
@@ -328,7 +330,7 @@ class Engine:
         worker.packet, worker.began = packet, self.now
         machine = self.cluster.machines[worker.machine]
         events = packet.stop - packet.start
-        compute = self._varied(machine.seconds(events))
+        compute = self._varied(machine.seconds(events, self.now))
         worker.computed = self.now + compute if self.scenario.overlap else compute
         node = self.cluster.files[packet.file].node
         link = self.cluster.nodes[machine.node].link

@@ -161,9 +161,11 @@ class Faults:
     noise: float = 0.1
     """The times of packets vary by this fraction (log-normal)."""
     slow_nodes: float = 0.0
-    """The fraction of nodes that other users share during the whole query."""
+    """The fraction of nodes that other users share."""
     slowdown: float = 2.0
     """The factor by which these nodes are slower."""
+    slow_from: float = 0.0
+    """Seconds from which on they are, to the end of the query."""
     deaths: int = 0
     """The number of workers that die, evenly spread over the time
     `deaths_until`. Each is replaced by a new one after `rejoin` seconds."""
@@ -197,6 +199,8 @@ class Scenario:
     """Seconds of the shortest packet, except near the end."""
     longest: float = 20.0
     """Seconds of the longest packet, but for what is fixed in it."""
+    ahead: float = 0.0
+    """Seconds of packets that a worker of one thread begins without asking; 0: it asks for each."""
     commit_seconds: float = 5.0
     mergers: int = 0
     """The number of mergers, each of which merges one partial after another; the master merges the

@@ -52,7 +52,7 @@ def policy(scenario: Scenario) -> Policy:
         collect_seconds=None if fetched else scenario.collect_seconds,
         roots=scenario.roots or None,
         speculate=True,
-        reserve=scenario.width > 1,
+        reserve=scenario.width > 1 or scenario.ahead > 0.0,
     )
 
 
@@ -64,6 +64,7 @@ def sizing(scenario: Scenario) -> Sizing:
         longest=scenario.longest,
         ask=scenario.master.request,
         merge=scenario.master.commit,
+        ahead=scenario.ahead or Sizing.ahead,
     )
 
 
