@@ -497,10 +497,10 @@ class Packetizer(View):
 
     def _failed(self, event: PacketFailed, now: float, actions: list[Action]) -> None:
         worker = self._state.workers[event.worker]
-        if worker.tainted:
-            self._recovery.clean(worker)
-        else:
-            self._recovery.take_back(worker, event.error, event.retry)
+        if worker.tainted:  # it has thrown its partial away, and not what it may have put aside
+            actions.append(Discard(worker.number))
+            return
+        self._recovery.take_back(worker, event.error, event.retry)
         self._feeding.feed(worker, now, actions)
         self._feeding.feed_idle(now, actions)
 

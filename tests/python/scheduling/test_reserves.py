@@ -17,6 +17,7 @@ from treemill.scheduling import (
     OpenAhead,
     OpenFile,
     PacketDone,
+    PacketFailed,
     Packetizer,
     Policy,
     Process,
@@ -231,7 +232,8 @@ def test_what_was_put_aside_of_a_lost_worker_is_asked_for():
     assert cluster.committed
 
 
-def test_without_a_merger_what_was_put_aside_is_void():
+@pytest.mark.parametrize("fails", [False, True])
+def test_without_a_merger_what_was_put_aside_is_void(fails):
     cluster = Cluster()
     while not any(each.aside for each in cluster.ahead):
         cluster.next()
@@ -242,8 +244,10 @@ def test_without_a_merger_what_was_put_aside_is_void():
     assert cluster.made._state.tainted == {0}
     cluster.tell(MergerJoined(1))
     cluster.ahead.clear()
-    told = cluster.tell(PacketDone(0, cluster.order.number, cluster.order.stop, 0.1))
-    assert only(Discard, told)
+    packet = cluster.order
+    failed = PacketFailed(0, packet.number, OSError("it is gone"))
+    told = cluster.tell(failed if fails else PacketDone(0, packet.number, packet.stop, 0.1))
+    assert told == [Discard(0)]
     assert only(Process, cluster.tell(Discarded(0)))
 
 
