@@ -388,7 +388,8 @@ def detail(
     can_end: bool,
 ) -> dict[str, object]:
     """The query that the page shows. `series`: of `ProgressHistory`; `names`: of the histograms
-    that there are; `figure`: of the one that was asked for; `can_end`: whether the page may stop it."""
+    that there are; `figure`: of the one that was asked for; `can_end`: whether the page may stop
+    it."""
     done = account.done
     report, progress = account.report, account.progress
     missing = [str(each) for each in report.missing[:_MOST_MISSING]] if done else []
