@@ -382,6 +382,11 @@ class RemoteQuery:
     owner: str = ""
     """Whose query it is, as user@host."""
 
+    @property
+    def name(self) -> str:
+        """The `id`, by the name that users' programs have for it."""
+        return self.id
+
 
 class Pool(ABC):
     """Workers of one kind, and the passes on them."""
