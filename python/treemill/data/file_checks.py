@@ -50,10 +50,9 @@ class VerifiedFile:
 def verified_of(file: Mapping[str, object], of: str) -> VerifiedFile | None:
     """Returns what a fileset says of a file; None if the file was not verified. Raises QueryError
     for what makes no sense. `of`: the fileset, for messages."""
-    try:
-        size, entries, clusters = file["size"], file["num_entries"], file["clusters"]
-    except KeyError:
+    if "num_entries" not in file or "size" not in file or "clusters" not in file:
         return None
+    size, entries, clusters = file["size"], file["num_entries"], file["clusters"]
     uuid = file.get("uuid")
     if not (
         isinstance(size, int)

@@ -1,6 +1,7 @@
 """The forms in which a fileset can be given, and what is none."""
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,12 @@ def test_one_file_with_several_trees(tmp_path):
 def test_what_is_no_fileset(given_as, message):
     with pytest.raises(tm.TreemillError, match=message):
         tm.fileset(given_as)
+
+
+def test_a_mapping_that_makes_what_it_lacks_is_not_verified(paths):
+    about = defaultdict(list, object_path="Events")
+    assert tm.fileset({"dy": {"files": {paths[0]: about}}}).count().value == {"dy": 5000}
+    assert [*about] == ["object_path"]
 
 
 def test_metadata_of_one_dataset_is_a_mapping(paths):
