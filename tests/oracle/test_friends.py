@@ -137,6 +137,13 @@ def test_a_name_of_a_recorded_friend_is_never_another_files_branch(with_own, sai
     assert session.run(defaults.sum("aside_x")) == 3 - len(said["near"])
 
 
+def test_an_array_hides_what_a_name_of_a_recorded_friend_means(with_own, session):
+    own, records = with_own
+    events = tm.dataset([records, own], "main").define("aside_x", np.arange(703.0))
+    assert session.run(events.sum("aside_x")) == sum(range(703))
+    assert events.arrays(["aside_x"])["aside_x"].to_list() == [*range(703)]
+
+
 def test_many_files_beside_one_that_records_a_friend(with_own, session):
     own, records = with_own
     with raises(tm.QueryError, about=[own, "aside_x"]):

@@ -242,11 +242,11 @@ class Friends:
         first = self._first(chain, file) if self.arrays else 0
         return joined(
             [
-                refused,
                 *(
                     each.foreign(first, bare.get(each.alias or "", frozenset()))
                     for each in self.arrays
                 ),
+                refused,
                 *(
                     FriendColumns(each, align, number, tree, bare.get(each.alias, frozenset()))
                     for each, align, number in several
