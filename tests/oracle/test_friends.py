@@ -183,6 +183,7 @@ def test_files_that_record_friends_are_not_remembered(folder, tmp_path, session)
         for _ in range(2):
             session.run(tm.dataset(str(folder / "recorded.root")).sum("aside_x"))
             assert session.report.remembered.parts == 1
+            assert "1 are not remembered: the first file records friends" in str(session.report)
     finally:
         tm.remember(None)
 

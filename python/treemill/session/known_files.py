@@ -260,7 +260,9 @@ class FileKeys:
         self._keys = {number: self._own.key(number) for number in read}
         """The keys of the files by themselves; None: nothing of it is remembered."""
         first = self._own.about(chain.first) if chain.locations else None
-        if first is not None and first.has_friends:  # it says what names mean in the others
+        self._first_records = first is not None and first.has_friends
+        """Whether the first file records friends: it says what names mean in the others."""
+        if self._first_records:
             self._keys = dict.fromkeys(read)
         self._salts: dict[frozenset[str], Salt] = {}
         self._leaves: dict[Salt, Mapping[int, bytes | None]] = {}
@@ -268,7 +270,12 @@ class FileKeys:
     @property
     def reasons(self) -> list[tuple[int, str]]:
         """Why files are not remembered: how many, and the reason."""
-        found = Counter(self._own.reasons.values())
+        if self._first_records:
+            return [(self.count, "the first file records friends, which may change")]
+        own = self._own.reasons
+        if "_before" not in vars(self):  # other files count for their number of entries only
+            own = {number: reason for number, reason in own.items() if number in self._keys}
+        found = Counter(own.values())
         for each in self._friends:
             if each.reason is not None:
                 found[f"joined with files of {each.alias} that are {each.reason}"] = self.count

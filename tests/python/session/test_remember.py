@@ -572,6 +572,15 @@ def test_a_file_that_was_written_a_moment_ago_is_not_remembered(files, tmp_path,
         assert "a moment ago" in str(tm.report())
 
 
+def test_the_report_gives_reasons_of_files_that_are_read_only(files, tmp_path):
+    tm.remember(tmp_path / "results")
+    events = tm.dataset([{"first.root": [files[0], files[0]]}, files[1]], "Events")
+    entries = tm.dataset(files[0], "Events").num_entries
+    for said in (False, True):  # one entry of the second file, which is remembered
+        tm.run(events.count(), entries=(entries - said, entries + 1))
+        assert ("several addresses" in str(tm.report())) == said
+
+
 def test_a_file_that_changes_while_it_is_read_is_not_remembered(files, contents, tmp_path):
     tm.remember(tmp_path / "results")
 
