@@ -168,6 +168,10 @@ def test_what_is_not_finite_is_left_out_of_json():
     made = figure("h", one)
     assert made["values"] == [None, 1.0]
     json.dumps(made, allow_nan=False)
+    endless = hist.Hist.new.Var([-math.inf, 0, 5, math.inf]).Double()
+    made = figure("h", endless)
+    assert made["axes"][0]["edges"] == [-5.0, 0.0, 5.0, 10.0]
+    json.dumps(made, allow_nan=False)
 
 
 def test_what_no_screen_can_show_is_not_sent():

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-from ..pictures.histogram_labels import edges_of, filled, is_logarithmic
+from ..pictures.histogram_labels import edges_of, filled, is_logarithmic, with_ends
 from ..scheduling import MEASURES, Monitored, WorkerCounters
 from .progress import Progress, histograms
 from .report import Report
@@ -349,7 +349,7 @@ def _axis(axis: Axis) -> dict[str, object]:
     label = str(axis.label or axis.name or "")
     if axis.traits.discrete:
         return {"label": label, "names": [str(each) for each in axis]}
-    return {"label": label, "edges": edges_of(axis)}
+    return {"label": label, "edges": with_ends(edges_of(axis))}
 
 
 _MOST_MISSING = 50

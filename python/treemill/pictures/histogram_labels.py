@@ -4,6 +4,7 @@ lies outside. Knows histograms only by their attributes; draws nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ __all__ = [
     "quantity",
     "total",
     "weights_of",
+    "with_ends",
 ]
 
 
@@ -61,6 +63,15 @@ def edges_of(axis: Axis) -> list[float]:
                 above = middle
         edges.append(above)
     return [*edges, last]
+
+
+def with_ends(edges: Sequence[float]) -> list[float]:
+    """Finite edges, at which bins are drawn: an infinite bin is as wide as its neighbour."""
+    inner = [edge for edge in edges if math.isfinite(edge)]
+    first, last = (inner[1] - inner[0], inner[-1] - inner[-2]) if len(inner) > 1 else (1.0, 1.0)
+    low, high = (inner[0], inner[-1]) if inner else (0.0, 0.0)
+    ends = {-math.inf: low - first, math.inf: high + last}
+    return [ends.get(edge, edge) for edge in edges]
 
 
 def is_logarithmic(axis: Axis) -> bool:

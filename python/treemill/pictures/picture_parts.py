@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from .._system.process import in_notebook
 from ..errors import QueryError
-from .histogram_labels import edges_of, is_profile, outside, quantity
+from .histogram_labels import edges_of, is_profile, outside, quantity, with_ends
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -383,17 +383,14 @@ def drawn_edges(axis: Axis, place: Axes, direction: str = "x") -> Edges:
 
 
 def _with_ends(edges: NDArray[np.float64], marks: Marks) -> Edges:
-    """Finite edges. An infinite bin is as wide as its neighbour, and its tick says that it is
-    infinite."""
+    """Finite edges. The tick of an infinite bin says that it is infinite."""
     import numpy as np
 
     infinite = np.isinf(edges)
     if not infinite.any():
         return edges
-    inner, drawn = edges[~infinite], np.array(edges)
-    widths = np.diff(inner) if len(inner) > 1 else np.ones(1)
+    inner, drawn = edges[~infinite], np.array(with_ends(edges.tolist()))
     low, high = (inner[0], inner[-1]) if len(inner) else (0.0, 0.0)
-    drawn[infinite] = np.where(edges[infinite] < 0, low - widths[0], high + widths[-1])
     ticks = marks.get_major_locator().tick_values(low, high) if low < high else inner
     named = {float(tick): f"{tick:g}" for tick in ticks if low <= tick <= high}
     named |= {x: r"$-\infty$" if x < low else r"$\infty$" for x in map(float, drawn[infinite])}
@@ -456,7 +453,9 @@ def contents_label(histogram: Hist) -> str:
         return what
     edges = edges_of(axis)
     width = abs(edges[-1] - edges[0]) / axis.size
-    if not all(math.isclose(abs(b - a), width, rel_tol=1e-6) for a, b in pairwise(edges)):
+    if math.isinf(width) or not all(
+        math.isclose(abs(b - a), width, rel_tol=1e-6) for a, b in pairwise(edges)
+    ):
         return what
     unit = _UNIT.search(axis.label)
     if unit is None:

@@ -86,6 +86,7 @@ def test_bins_without_an_end(edges, drawn, ends):
         assert list(figure.axes[-1].get_xlim()) == drawn
         words = [each.get_text() for each in figure.axes[-1].get_xticklabels()]
         assert [word for word in words if "infty" in word] == ends
+        assert figure.axes[0].get_ylabel() == "Entries"
     flat = hist.Hist(hist.axis.Variable([0, 10, np.inf]), hist.axis.Variable([-np.inf, 0, 10]))
     assert tm.plot(flat).axes[0].get_ylim() == (-10, 10)
 
