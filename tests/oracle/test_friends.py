@@ -144,6 +144,16 @@ def test_an_array_hides_what_a_name_of_a_recorded_friend_means(with_own, session
     assert events.arrays(["aside_x"])["aside_x"].to_list() == [*range(703)]
 
 
+def test_a_recorded_friend_may_change_between_runs(folder, tmp_path, session):
+    events = tm.dataset(shutil.copy(folder / "recorded.root", tmp_path))
+    for name in ("one", "two", "three"):
+        with uproot.recreate(tmp_path / "new.root") as file:
+            file["aside"] = {name: np.ones(700)}
+        os.replace(tmp_path / "new.root", tmp_path / "aside.root")
+        assert session.run(events.sum(name)) == 700
+        assert events.arrays([name], stop=2)[name].to_list() == [1, 1]
+
+
 def test_many_files_beside_one_that_records_a_friend(with_own, session):
     own, records = with_own
     with raises(tm.QueryError, about=[own, "aside_x"]):

@@ -102,7 +102,7 @@ class Friends:
         self._own = own
         self._meant = meant
         self._decided: tuple[FileTree, Mapping[str, str]] | None = None
-        """`meant`, as the tree of the first file has it."""
+        """`meant`, as the tree of the first file has it: for one pass."""
         self._lock = threading.Lock()
         self._recorded: dict[int, tuple[FileTree, list[Friend]]] = {}
         self._pinned: dict[Location, FriendChain] | None = {} if is_pinned else None
@@ -296,8 +296,9 @@ class Friends:
             for branch in each.chain.branches.values()
             for name in names_here(branch, each.alias, bare.get(each.alias, frozenset()))
         }
-        with self._lock:
-            self._decided = decider, meant
+        if self._pinned is not None:  # between passes the friends' files may change
+            with self._lock:
+                self._decided = decider, meant
         return meant
 
     def _known_meant(self, chain: FriendChain) -> Mapping[str, str] | None:
