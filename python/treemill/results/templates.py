@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._system.files import whole_file
 from ..errors import QueryError, UnsupportedError, local_path, warn, writing
+from ..pictures.histogram_labels import edges_of
 from ..public_api import short_errors
 from ..query.booking import Booking, compute
 from .by_dataset import ByDataset, is_measured
@@ -109,7 +110,7 @@ def _bin(histogram: Hist, at: Sequence[int]) -> str:
 def _range(axis: Axis, i: int) -> str:
     if not axis.traits.continuous:
         return repr(axis.value(i))
-    low, high = axis.bin(i)
+    low, high = edges_of(axis)[i : i + 2]
     return f"[{low:.6g}, {high:.6g})"
 
 

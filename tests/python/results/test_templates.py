@@ -152,6 +152,10 @@ def test_negative_bins_are_refused_by_name(tmp_path):
     with pytest.warns(UserWarning, match="sr/signal_jesUp: bins 1"):
         tm.templates(made, tmp_path / "x.root", negative="warn")
     tm.templates(made, tmp_path / "x.root", negative="ignore")
+    round_ = hist.axis.Variable([0, 1, 3.5, 5], circular=True)
+    made = hist.Hist(round_, storage=hist.storage.Weight()).fill([2, 0.5, 4], weight=[-1, 1, 1])
+    with raises(tm.QueryError, about="bin 2 [1, 3.5)"):
+        tm.templates({"sr": {"round": made}}, tmp_path / "x.root")
 
 
 def test_empty_bins_are_a_warning(tmp_path):
