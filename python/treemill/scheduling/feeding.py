@@ -132,9 +132,12 @@ class Reserves:
 
     def recall_late(self, now: float, actions: list[Action]) -> None:
         """Recalls what is reserved for workers that will not be done with it soon, because another
-        one has nothing to do: they have become slow since."""
+        one has nothing to do: they have become slow since. Not while there is work that this one
+        only may not have, as it waits for a file of its own, or as enough others read there."""
         state = self._state
         if not state.ledger.reserved or now - self._looked_at < FRESH_SECONDS:
+            return
+        if not state.everything_handed_out:
             return
         self._looked_at = now
         for number, reserved in state.ledger.reserved.items():

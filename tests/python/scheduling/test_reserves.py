@@ -31,6 +31,7 @@ from treemill.scheduling import (
     WorkerLeaving,
     WorkerLost,
     WorkerStays,
+    feeding,
 )
 
 from tests.python.packet_history import History
@@ -316,6 +317,24 @@ def test_what_is_taken_back_is_known_whatever_the_worker_begins_meanwhile(heard)
     assert cluster.made._state.workers[0].packet == first
 
 
+@pytest.mark.parametrize("options", [{}, {"fails": True}, {"rests": True}], ids=str)
+def test_what_is_given_back_in_random_histories(monkeypatch, options):
+    # In these small worlds nobody has a quarter of a second of packets ahead, and little near the
+    # end.
+    monkeypatch.setattr(feeding, "_LATE", 0.001)
+    monkeypatch.setattr(feeding, "_EVEN", 0.0)
+    recalled = []
+    recall = feeding.Reserves.recall
+
+    def noting(self, worker, actions):
+        recall(self, worker, actions)
+        recalled.append(worker.recalled and not worker.leaving)
+
+    monkeypatch.setattr(feeding.Reserves, "recall", noting)
+    lived(range(1, share(400), 2), mergers=True, **options)
+    assert sum(recalled) > share(400) / 20
+
+
 def late_and_idle(seconds):
     """A packetizer whose worker 0 has done its last packet, which was one of ten of 0.1 s, in this
     time, while worker 1 has nothing to do; and the packets that are ahead of worker 0."""
@@ -372,6 +391,43 @@ def test_a_worker_that_is_soon_done_keeps_what_is_ahead_of_it():
     made, now, _, _ = late_and_idle(seconds=0.01)
     assert made._state.ledger.reserved
     assert not any(isinstance(each, Forget) for each in made.handle(Committed(1, 0), now))
+
+
+def busy_and_idle(files, **limits):
+    """A packetizer whose worker 0 has packets ahead of it, of a file of which more is left, when
+    worker 1 has joined."""
+    made = Packetizer(
+        files,
+        Policy(reserve=True, commit_seconds=100.0),
+        sizing=Sizing(first=100, shortest=0.1, longest=0.1, ahead=0.5, ask=0.0),
+        **limits,
+    )
+    made.handle(MergerJoined(0), 0.0)
+    told = made.handle(WorkerJoined(0), 0.0)
+    if files[0] is None:
+        told = made.handle(FileOpened(0, 0, 100_000), 0.0)
+    packet = only(Process, told).packet
+    told = made.handle(PacketDone(0, packet.number, packet.stop, 0.1), 0.1)
+    assert sum(isinstance(each, Reserve) for each in told) > 2
+    return made, made.handle(WorkerJoined(1), 0.1)
+
+
+def test_what_is_ahead_stays_so_if_enough_workers_read_from_the_node():
+    made, told = busy_and_idle([FileSize(100_000)], nodes=["root://n/"], max_foreign=1)
+    assert list(made._state.idle) == [1]
+    told += made.handle(Tick(), 1.0)
+    assert not any(isinstance(each, Forget) for each in told)
+
+
+def test_what_is_ahead_stays_so_while_a_worker_waits_for_a_file_of_its_own():
+    made, told = busy_and_idle([None] * 6)
+    told = made.handle(FileOpened(1, only(OpenFile, told).file, 200), 0.1)
+    while orders := [each.packet for each in told if isinstance(each, Process)]:
+        told = made.handle(PacketDone(1, orders[0].number, orders[0].stop, 0.1), 0.2)
+    assert told == [Commit(1, 0)]
+    told = [*made.handle(Committed(1, 0), 0.3), *made.handle(Tick(), 1.0)]
+    assert list(made._state.idle) == [1]
+    assert not any(isinstance(each, Forget) for each in told)
 
 
 def test_nothing_is_ahead_near_the_end():
