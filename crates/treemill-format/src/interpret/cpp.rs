@@ -97,12 +97,8 @@ fn collection(name: &str, header: u8, classes: &Classes, depth: usize) -> Option
 /// Key and value of a map; awkward calls them 0 and 1.
 fn pair(name: &str, arguments: &str, first: Layout, second: Layout, classes: &Classes) -> Layout {
     let pair = [0, 1].map(|nth| argument(arguments, nth).unwrap_or_default());
-    // Names of types that end with one of a template have a space there, or none.
-    let close = if arguments.trim_end().ends_with('>') {
-        " >"
-    } else {
-        ">"
-    };
+    // The arguments end with the value's type, or go on with how keys are compared.
+    let close = if pair[1].ends_with('>') { " >" } else { ">" };
     let described = classes
         .infos
         .newest(&format!("pair<{},{}{close}", pair[0], pair[1]));
@@ -304,6 +300,8 @@ mod tests {
             "map<int,short>",
             "map<int,vector<short> >",
             "map<int,vector<short>>",
+            "map<int,short,greater<int> >",
+            "map<int,vector<short>,greater<int> >",
             "multimap<string,vector<vector<short> > >",
         ] {
             let known = super::layout(name, 0, &Classes::new(&infos), 16).ok();
