@@ -30,9 +30,12 @@ __all__ = ["Feeding", "Reserves"]
 
 
 _EVEN = 1.25
-"""So many times as much must be left for each worker as one of them has ahead. Near the end what is
+"""So many times as much must be left for each worker as one of them has to do. Near the end what is
 ahead falls by this each time: with 2, each of 64 workers asked twice as often in the last second,
 and waited until the others were answered."""
+_EVEN_LONG = 2.0
+"""The same if one packet takes longer than what a worker may have ahead. Then it asks seldom; and
+if it gets slow, it has begun the next long one before others have nothing to do."""
 _LATE = 0.25
 """Seconds of reserved packets that a worker keeps although another one has nothing to do."""
 
@@ -84,7 +87,8 @@ class Reserves:
             # without it the worker has nothing to do for as long as an answer takes, for which it
             # asks when half of what it has is done.
             others = state.left + state.ledger.reserved_entries - ahead
-            if others * rate < _EVEN * (mine + ahead) * total and ahead >= 2 * state.answer * rate:
+            even = _EVEN if mine <= state.sizing.ahead * rate else _EVEN_LONG
+            if others * rate < even * (mine + ahead) * total and ahead >= 2 * state.answer * rate:
                 return
             file = self._assignment.file_ahead(worker)
             if file is None:

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from treemill.backends.dask.scheduler_state import poll_seconds
 from treemill.cli.main import cli
-from treemill.facility.simulation.cluster import DiskRead, SimulatedNode
+from treemill.facility.simulation.cluster import DiskRead, Machine, SimulatedNode
 from treemill.facility.simulation.one_master import simulate
 from treemill.facility.simulation.scenario import Connection, Distance, load, shipped
 from treemill.facility.simulation.strategies import STRATEGIES
@@ -54,6 +54,15 @@ def test_nodes_that_get_slow_before_the_end_cost_no_tail():
     for slow in seeds("straggler", scenario.nodes, "treemill"):
         assert (slow.entries, slow.twice) == (slow.expected, 0)
         assert slow.seconds < 1.2 * even.seconds
+
+
+def test_all_that_a_slow_machine_does_takes_longer_from_then_on():
+    machine = Machine(0, rate=100.0, fixed=0.5, width=4, slowdown=3.0, slow_from=10.0)
+    for takes in (
+        lambda now: machine.seconds(1000, now),
+        lambda now: machine.waiting(1000, 300, now),
+    ):
+        assert takes(10.0) == 3 * takes(9.9) > 0
 
 
 @pytest.mark.slow

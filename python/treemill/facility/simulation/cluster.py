@@ -89,9 +89,9 @@ class SimulatedNode:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine of a worker: its node, and the events per second that each thread has left
-    by other users. `fixed`: the seconds that each packet takes whatever its events. From the second
-    `slow_from` on everything takes it `slowdown` times as long."""
+    """The machine of a worker: its node, and the events per second of each thread. `fixed`: the
+    seconds that each packet takes whatever its events. From the second `slow_from` on others use
+    it, too, and everything takes it `slowdown` times as long."""
 
     node: int
     rate: float
@@ -102,17 +102,19 @@ class Machine:
 
     def seconds(self, events: int, now: float) -> float:
         """What a packet that begins now takes its CPUs, if none of them waits for another."""
-        alone = self.fixed + events / self.rate / self.width
-        return alone * self.slowdown if now >= self.slow_from else alone
+        return self._shared(self.fixed + events / self.rate / self.width, now)
 
-    def waiting(self, events: int, cluster: int) -> float:
-        """How much later the last of its threads is done, if no packet follows: they share a packet
-        by whole clusters, and by as few parts as that takes in turn."""
+    def waiting(self, events: int, cluster: int, now: float) -> float:
+        """How much later than now the last of its threads is done, if no packet follows: they share
+        a packet by whole clusters, and by as few parts as that takes in turn."""
         if self.width == 1:
             return 0.0
         part = max(cluster, math.ceil(events / (PARTS * self.width * cluster)) * cluster)
         turns = math.ceil(math.ceil(events / part) / self.width)
-        return max(turns * part - events / self.width, 0.0) / self.rate
+        return self._shared(max(turns * part - events / self.width, 0.0) / self.rate, now)
+
+    def _shared(self, alone: float, now: float) -> float:
+        return alone * self.slowdown if now >= self.slow_from else alone
 
 
 @dataclass(frozen=True, slots=True)

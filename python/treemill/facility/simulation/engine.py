@@ -364,7 +364,8 @@ class Engine:
             return
         machine = self.cluster.machines[worker.machine]
         if not worker.reserved and machine.width > 1 and not waited:
-            wait = machine.waiting(packet.stop - packet.start, self.scenario.files.cluster)
+            events, cluster = packet.stop - packet.start, self.scenario.files.cluster
+            wait = machine.waiting(events, cluster, self.now)
             self.at(self.now + wait, lambda: self._packet_done(worker, waited=True))
             return
         worker.packet = None
