@@ -67,9 +67,22 @@ def without_collector() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            _pauses -= 1
+            _pauses = max(_pauses - 1, 0)  # a fork within it has ended it
             if _pauses == 0 and _was_enabled:
                 gc.enable()
+
+
+def _begin_anew() -> None:
+    """In a forked process, which has none of the threads that paused: but for the one that forked,
+    whose pause ends here, too."""
+    global _lock, _pauses
+    if _pauses and _was_enabled:
+        gc.enable()
+    _lock, _pauses = threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 # The memory that this process shares with no other: its size, and a limit. Knows nothing of

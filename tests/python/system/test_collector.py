@@ -3,6 +3,7 @@ histograms are made in one."""
 
 import gc
 import json
+import os
 from contextlib import ExitStack, contextmanager
 
 import numpy as np
@@ -46,6 +47,19 @@ def test_the_collector_is_what_it_was_after_pauses_that_overlap(enabled):
         assert gc.isenabled() == enabled
     finally:
         (gc.enable if was else gc.disable)()
+
+
+def test_a_forked_process_has_no_pause():
+    with without_collector():
+        child = os.fork()
+        if child == 0:
+            found = [gc.isenabled()]
+            with without_collector():
+                found.append(not gc.isenabled())
+            found.append(gc.isenabled())
+            os._exit(0 if all(found) else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert gc.isenabled()
 
 
 def test_many_files_of_a_list_are_made_without_collections(tmp_path):
