@@ -145,6 +145,7 @@ def test_dropped_queries_and_drained_clusters(connect, events, tmp_path):
     assert operator._pool.scheduler_client.ask("drain", True) == 1
     with raises(tm.QueryError, said="takes no new queries"):
         ada.run(events.count())
+    assert [each.state for each in ada.queries] == ["running", "failed"]
     operator._pool.scheduler_client.ask("drain", False)
     operator._pool.scheduler_client.ask("drop", work(operator))
     with raises(tm.QueryError, said="dropped by somebody"):

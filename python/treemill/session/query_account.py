@@ -171,6 +171,10 @@ class Account:
         phase = without_credentials(self.phase)
         _log.info("pass began: %s, workers: %d", phase, running.workers)
 
+    def drop_pass(self) -> None:
+        """Drops a pass that could not begin: whoever was to lead it has not heard of it."""
+        self.running = None
+
     def tell_end(self, error: BaseException | None) -> None:
         """Logs that a pass has ended."""
         said = "done" if error is None else f"{type(error).__name__}: {error}"

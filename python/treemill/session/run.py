@@ -498,7 +498,11 @@ class Query(Generic[Result]):
         self._pass, self._merged = running, running.merged
         self.account.begin_pass(running)
         running.on_begin = self._pass_begun
-        running.begin()
+        try:
+            running.begin()
+        except BaseException:
+            self.account.drop_pass()
+            raise
 
     def _pass_begun(self) -> None:
         """Called on any thread when all workers have got their first packets."""
