@@ -101,7 +101,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "without data": "without data",
         "xrdcl unzip unpack": r"xrdcl\.unzip=.*unpack",
         "y as float32 in a.root float64 in b.root": "y as float32 in .*a.root.* float64 in .*b.root",
-        "y has types bool and float64; write float y": r"y has types .* bool and float64; write float\(y\)",
+        "y has different types bool and float64; write float y": r"y has different types .* bool and float64; write float\(y\)",
     },
     QueryError: {
         "a number of bytes": "is a number of bytes",

@@ -363,7 +363,7 @@ def test_snapshots_have_one_type(core, tmp_path):
     a = write(tmp_path / "a.root", x=np.arange(5, dtype="i4"), y=np.zeros(5))
     b = write(tmp_path / "b.root", x=np.array([0.5, 2.5]), y=np.zeros(2, bool))
     events = tm.dataset([a, b])
-    with raises(tm.UnsupportedError, said="y has types bool and float64; write float y"):
+    with raises(tm.UnsupportedError, said="y has different types bool and float64; write float y"):
         tm.run(events.snapshot(tmp_path / "out.parquet", ["x", "y"]))
     assert not (tmp_path / "out.parquet").exists()
     made = tm.dataset(tm.run(events.snapshot(tmp_path / "out.root", ["x"])).path)

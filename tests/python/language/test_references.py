@@ -17,7 +17,10 @@ from coffea.nanoevents import NanoAODSchema, NanoEventsFactory  # noqa: E402
 from tests.raising import raises  # noqa: E402
 
 TEXT = (Path(__file__).parents[3] / "docs" / "objects.md").read_text()
-BLOCKS = re.findall(r"^```\n(.*?)^```", TEXT.split("## PHYSLITE")[0], re.MULTILINE | re.DOTALL)
+_FENCED = re.findall(
+    r"^```(\w*)\n(.*?)^```", TEXT.split("## PHYSLITE")[0], re.MULTILINE | re.DOTALL
+)
+BLOCKS = [block for language, block in _FENCED if not language]  # programs name theirs
 FILES = ["coffea-nano_dy.root", "nanoAOD_2015_CMS_Open_Data_ttbar.root"]
 
 REFERENCES = {
