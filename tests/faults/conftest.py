@@ -53,7 +53,10 @@ def wait_for_end(pid, seconds=30):
     except ProcessLookupError:
         return True
     try:
-        return bool(select.select([descriptor], [], [], seconds)[0])
+        # select() takes no descriptor above 1023, and a process of tests may have more files open.
+        ended = select.poll()
+        ended.register(descriptor, select.POLLIN)
+        return bool(ended.poll(1000 * seconds))
     finally:
         os.close(descriptor)
 
