@@ -3,6 +3,7 @@
 and decompression alone. Judges nothing.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -26,10 +27,24 @@ the histograms.
 """
 
 
-def of_run(session: Any, seconds: float) -> dict[str, float]:
-    """Seconds of each step of the session's last run, which took `seconds` on one thread."""
-    workers = [worker.sums for worker in session.report.measured.counts.workers.values()]
-    return steps({name: sum(of.get(name, 0.0) for of in workers) for name in _COUNTED}, seconds)
+class Clock:
+    """Begins with a run on one thread, which may be several queries."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._before = {query.id for query in session.queries}
+        self._began = time.perf_counter()
+
+    def spent(self) -> dict[str, float]:
+        """Seconds of each step since then."""
+        seconds = time.perf_counter() - self._began
+        queries = (query for query in self._session.queries if query.id not in self._before)
+        workers = [
+            worker.sums
+            for query in queries
+            for worker in query.report.measured.counts.workers.values()
+        ]
+        return steps({name: sum(of.get(name, 0.0) for of in workers) for name in _COUNTED}, seconds)
 
 
 def steps(counted: Mapping[str, float], seconds: float) -> dict[str, float]:

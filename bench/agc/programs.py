@@ -3,7 +3,6 @@
 import importlib
 import os
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -52,9 +51,9 @@ class _Treemill(Program):
         return self._session.run(bookings, progress=False)
 
     def run(self, query: str, path: str) -> list[float]:
-        began = time.perf_counter()
+        clock = spent.Clock(self._session)
         bins = super().run(query, path)
-        self.measured = {"spent": spent.of_run(self._session, time.perf_counter() - began)}
+        self.measured = {"spent": clock.spent()}
         return bins
 
     def filled(self, path: str) -> Mapping[str, Any]:
