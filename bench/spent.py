@@ -1,6 +1,6 @@
 """What treemill spends a run's time on, by the counters that its workers send with each packet
-(docs/monitoring.md). It says what stands between a run with nothing remembered
-and decompression alone. Judges nothing.
+(docs/monitoring.md). It says what stands between a run with nothing remembered and decompression
+alone. Judges nothing.
 """
 
 import time

@@ -84,15 +84,16 @@ def ratios(
     return table(["", *wanted], rows)
 
 
-def where_time_goes(cells: Sequence[Cell], of: str, limit: str, titles: Mapping[str, str]) -> str:
-    """The section of the steps of rival `of`, beside rival `limit`; nothing if it counted none."""
-    alone = {cell.place: cell.times.median for cell in cells if cell.rival == limit}
+def where_time_goes(cells: Sequence[Cell], of: str, limit: Rival, titles: Mapping[str, str]) -> str:
+    """The section of the steps of the rival with key `of`, beside `limit`; nothing if it counted
+    none."""
+    alone = {cell.place: cell.times.median for cell in cells if cell.rival == limit.key}
     rows = [
         [_label(c.place, titles), *(_ms(c.spent[s]) for s in spent.STEPS), _ms(alone.get(c.place))]
         for c in cells
         if c.rival == of and c.spent
     ]
-    head = ["", *spent.STEPS.values(), "decompression alone"]
+    head = ["", *spent.STEPS.values(), limit.title]
     return f"## Where the time goes\n\n{spent.LEGEND}\n{table(head, rows)}" if rows else ""
 
 

@@ -45,7 +45,7 @@ def markdown(
         parts += ["## Warm: medians in milliseconds (min to max)\n"]
         parts += [tables.warm(cells, MEASURED, _TITLES)]
         parts += ["## The whole file\n", whole.markdown(cells, ADL_RIVALS, events)]
-        parts += [tables.where_time_goes(cells, ONE_THREAD, DECOMPRESSION.key, _TITLES)]
+        parts += [tables.where_time_goes(cells, ONE_THREAD, DECOMPRESSION, _TITLES)]
         parts += ["## Ratios\n", tables.ratios(cells, verdicts, list(RATIOS), _TITLES)]
     if cold:
         named = {", ".join(key): times for key, times in cold.items()}

@@ -115,7 +115,7 @@ def markdown(
     head = ["", "lines", "first picture, s", "all histograms, ms", "1000 events/s", "peak MB"]
     ratios = ([v.goal, f"{v.measured:.2f}", _wanted(v)] for v in verdicts)
     parts = [f"# {title}\n", facts, _LEGEND, remembering.LEGEND, tables.table(head, rows)]
-    parts += [tables.where_time_goes(cells, READING, DECOMPRESSION.key, {})]
+    parts += [tables.where_time_goes(cells, READING, DECOMPRESSION, {})]
     return "\n".join([*parts, tables.table(["times", "ratio", "goal"], ratios)])
 
 

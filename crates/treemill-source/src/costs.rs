@@ -1,4 +1,4 @@
-//! What it costs to read from a source now. Data only; what stays is in `info.rs`.
+//! What it costs to read from a source now. Data only; what stays is in `identity.rs`.
 
 use crate::limits::{
     BLIND_GAP, BLIND_OVER_READ, BLIND_RANGE, FIRST_WINDOW, HELD, LEAST_AHEAD, MOST_AHEAD,
