@@ -31,7 +31,16 @@ if TYPE_CHECKING:
     from .columns import Column
     from .kinds import Kind
 
-__all__ = ["CollectedRows", "Order", "Sink", "Store", "Stored", "VariedRows"]
+__all__ = [
+    "CollectedRows",
+    "Order",
+    "RowColumn",
+    "RowTypes",
+    "Sink",
+    "Store",
+    "Stored",
+    "VariedRows",
+]
 
 # The types of the columns of rows that come from several files: one type for each column, missing
 # values if any file may have them, lists that belong together if they do in every file. Knows
@@ -62,6 +71,8 @@ class RowTypes:
 
     files: tuple[tuple[RowColumn, ...], ...]
     """The columns of each file, at least one; files with equal columns are there once."""
+    instead: str = "write float({0}) or int({0})"
+    """What errors advise for the column {0}."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,7 +89,7 @@ class RowTypes:
         """The kind of each column. Raises UnsupportedError if no kind holds the values of all
         files."""
         pairs = zip(self.names, zip(*self.files, strict=True), strict=True)
-        return {name: _kind(name, each).given(name in self.optional) for name, each in pairs}
+        return {name: self._kind(name, each).given(name in self.optional) for name, each in pairs}
 
     @cached_property
     def groups(self) -> dict[str, int]:
@@ -98,31 +109,32 @@ class RowTypes:
         if table.kinds == self.kinds:
             return table
         pairs = self.kinds.items()
-        return Table({name: _cast_rows(name, table.columns[name], kind) for name, kind in pairs})
+        return Table({name: self._cast(name, table.columns[name], kind) for name, kind in pairs})
 
+    def _advice(self, name: str) -> str:
+        return self.instead.replace("{0}", name)
 
-def _kind(name: str, columns: Sequence[RowColumn]) -> Kind:
-    kinds = sorted(dict.fromkeys(column.kind for column in columns), key=str)
-    kind = widest(kinds) or fitted(kinds)
-    if kind is None:
-        shown = " and ".join(map(str, kinds))
-        raise UnsupportedError(
-            f"{name} has different types in different files, and no type holds all: {shown}; "
-            f"write float({name}) or int({name})",
-            branch=name,
-        )
-    return kind
+    def _kind(self, name: str, columns: Sequence[RowColumn]) -> Kind:
+        kinds = sorted(dict.fromkeys(column.kind for column in columns), key=str)
+        kind = widest(kinds) or fitted(kinds)
+        if kind is None:
+            shown = " and ".join(map(str, kinds))
+            raise UnsupportedError(
+                f"{name} has different types in different files, and no type holds all: {shown}; "
+                f"{self._advice(name)}",
+                branch=name,
+            )
+        return kind
 
-
-def _cast_rows(name: str, column: Column, kind: Kind) -> Column:
-    try:
-        return cast(column, kind)
-    except ValueError as error:
-        raise UnsupportedError(
-            f"{name} is {kind_of(column)} in one file and {kind} in all files together, which does "
-            f"not hold a value of it exactly ({error}): write float({name}) or int({name})",
-            branch=name,
-        ) from None
+    def _cast(self, name: str, column: Column, kind: Kind) -> Column:
+        try:
+            return cast(column, kind)
+        except ValueError as error:
+            raise UnsupportedError(
+                f"{name} is {kind_of(column)} in one file and {kind} in all files together, which "
+                f"does not hold a value of it exactly ({error}): {self._advice(name)}",
+                branch=name,
+            ) from None
 
 
 # Pieces of rows in a file that one worker writes: tables one after another, read again in any

@@ -10,12 +10,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
-from ..data.columns import Table
-from ..data.common_type import cast as cast_column
-from ..data.common_type import fitted, widest
 from ..data.entry_ranges import starts
 from ..data.reader import read
-from ..data.rows import CollectedRows, Sink
+from ..data.rows import CollectedRows, RowColumn, RowTypes, Sink
 from ..errors import QueryError, SourceError, UnsupportedError, warn, writing
 from ..frozen import replaced
 from ..query.node import Booking
@@ -26,7 +23,8 @@ from ..results.parts import claim, client_here, hidden_folder, remove
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
-    from ..data.kinds import Kind
+    from ..data.columns import Table
+    from ..data.kinds import Kinds
     from ..data.rows import VariedRows
 
 __all__ = ["BookedFiles", "check_paths"]
@@ -52,9 +50,10 @@ class CopiedTree:
                 f"copy_trees= cannot copy {name}, in which the names of two branches differ by "
                 "dimensions or dots only: leave it out"
             )
-        self.kinds = {own: kinds[column] for own, column in self._stored.items()}
-        if is_read:
-            self.kinds = self._common()
+        first = {own: kinds[column] for own, column in self._stored.items()}
+        instead = f"leave {name} out of copy_trees=, or write it by a snapshot of its own"
+        self._types = RowTypes(self._files(first) if is_read else (_types(first),), instead)
+        self.kinds = self._types.kinds
         self.is_reshuffled = self._trees.is_reshuffled()
         branches = self._trees.branches
         self.titles = titles_of(branches, self._stored)
@@ -64,43 +63,14 @@ class CopiedTree:
             if counter is not None and counter in self._stored:
                 self.counters[own] = counter
 
-    def _common(self) -> dict[str, Kind]:
-        """The kinds that hold what all files have, which may store a column differently."""
-        first = pairwise(starts(self._trees.entries))
+    def _files(self, first: Kinds) -> tuple[tuple[RowColumn, ...], ...]:
+        """The types in each file with entries, which may store a column differently."""
         each = [
-            read(self._trees, self._stored, start, start + 1).to_table().kinds
-            for start, end in first
+            _types(read(self._trees, self._stored, start, start + 1).to_table().kinds, first)
+            for start, end in pairwise(starts(self._trees.entries))
             if start < end
         ]
-        common = {}
-        for own, known in self.kinds.items():
-            found = [known] if not each else [kinds[own] for kinds in each]
-            kind = widest(found) or fitted(found)
-            if kind is None:
-                shown = " and ".join(sorted({str(one) for one in found}))
-                raise self._differs(own, f"has types that no one type holds: {shown}")
-            common[own] = kind.given(kind.optional or known.optional)
-        return common
-
-    def _differs(self, own: str, how: str) -> UnsupportedError:
-        return UnsupportedError(
-            f"copy_trees= cannot copy {self.name} of these files, in which {own} {how}: leave it "
-            "out, or write the tree by a snapshot of its own",
-            branch=own,
-        )
-
-    def _uniform(self, table: Table) -> Table:
-        """A part of one file, converted to the kinds of all."""
-        columns = dict(table.columns)
-        for own, found in table.kinds.items():
-            kind = self.kinds[own].given(found.optional)
-            if found != kind:
-                try:
-                    columns[own] = cast_column(columns[own], kind)
-                except ValueError as error:
-                    how = f"is {found} in one, which {kind} does not hold exactly ({error})"
-                    raise self._differs(own, how) from None
-        return Table(columns)
+        return tuple(dict.fromkeys(each)) or (_types(first),)
 
     def tables(self) -> Iterator[Table]:
         """Yields all entries, in tables of some MB."""
@@ -110,7 +80,15 @@ class CopiedTree:
             step = max(_STEP_BYTES // max(each, 1), 1)
             for start in range(first, end, step):
                 found = read(trees, self._stored, start, min(start + step, end))
-                yield self._uniform(found.to_table())
+                yield self._types.uniform(found.to_table())
+
+
+def _types(kinds: Kinds, also: Kinds | None = None) -> tuple[RowColumn, ...]:
+    """`also`: kinds in which values may be missing, too."""
+    return tuple(
+        RowColumn(own, kind.given(), kind.optional or (also or kinds)[own].optional, None)
+        for own, kind in kinds.items()
+    )
 
 
 def copied(chain: Chain, names: Sequence[str], kind: str, *, is_read: bool) -> list[CopiedTree]:
