@@ -18,13 +18,12 @@ from treemill.scheduling import (
     WorkerGone,
     WorkerLost,
 )
-from treemill.scheduling.lease_scheduler import LeaseScheduler
+from treemill.scheduling.lease_scheduler import LeaseScheduler, Leasing
 from treemill.scheduling.leases import (
     Asked,
     Ended,
     Failed,
     Grant,
-    Leasing,
     Opened,
     Part,
     Reach,

@@ -26,8 +26,8 @@ from ...scheduling import (
     Tick,
 )
 from ...scheduling.coordinator import Coordinator
-from ...scheduling.lease_scheduler import LeaseScheduler
-from ...scheduling.leases import Grant, Leasing, Reach, TakeBack, Upward
+from ...scheduling.lease_scheduler import LeaseScheduler, Leasing
+from ...scheduling.leases import Grant, Reach, TakeBack, Upward
 from ...workers.workload import Partial
 from ..base import Heartbeat, PassStatus, Pool, Request, log_of
 from ..coordinated_pass import CoordinatedPass
