@@ -56,13 +56,14 @@ from .events import (
     WorkerLost,
     WorkerStays,
 )
+from .fair_share import Rules, UserRule
 from .ledger import Coverage, Missing, Ranges, gaps, joined, ranges_of
 from .packetizer import Packetizer
 from .sizing import OPENINGS, PROMISES, Cost, Sizing
 from .state import Policy
 from .storage_nodes import host_of, node_of
 from .timeline import LeasedTrace, Record, Span, Timeline, TimelineReader, Trace
-from .turns import Grant, Rules, Turns, UserRule
+from .turns import Grant, Turns
 from .view import Outcome
 from .worker_counters import PER_DECADE, SECONDS, Monitored, Monitoring, WorkerCounters, WorkerSums
 

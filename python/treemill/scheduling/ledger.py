@@ -22,9 +22,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..frozen import frozen, replaced
-from .entities import Range, WorkerGone
+from .entities import Counts, Range, WorkerGone
 from .events import Packet
-from .file_table import Counts
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from math import inf
 from typing import Any
 
 from .assignment import Assignment
-from .entities import Range, Totals, WorkerGone, WorkerState
+from .entities import Files, Range, Totals, WorkerGone, WorkerState
 from .events import (
     FULL,
     Action,
@@ -59,7 +59,6 @@ from .events import (
     WorkerStays,
 )
 from .feeding import Feeding, Reserves
-from .file_table import Files
 from .ledger import Coverage, joined, joined_missing
 from .merger_choice import MergerChoice
 from .promises import Promises

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from .entities import File, WorkerState
+from .entities import File, WorkerState, joined_numbers
 from .events import FAILED, REFUSED, FilesDone, ProcessFiles
-from .file_table import joined_numbers
 from .recovery import Recovery
 from .state import State
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .entities import Ending, Retries, Totals, WorkerState
-from .file_table import Files
+from .entities import Ending, Files, Retries, Totals, WorkerState
 from .ledger import Ledger
 from .sizing import Crowd, Rates, Sizing
 from .storage_nodes import StorageNodes

@@ -16,8 +16,7 @@ from itertools import groupby
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from .entities import File, WorkerState
-from .file_table import Files, FreshFiles
+from .entities import File, Files, FreshFiles, WorkerState
 
 __all__ = ["Left", "StorageNodes", "host_of", "node_of"]
 

@@ -4,8 +4,8 @@ among users, then among a user's queries, by weight.
 A turn is one thread of one process for one worker of a query. A query that is alone has all turns
 and keeps them. If others want some, turns are taken back from those that have had most for their
 weight: the worker rests after its packet, and the thread is another one's. What users and queries
-have had is counted in thread-seconds. One that wants nothing for a while gains nothing by that: it
-begins again with as much as the one that has had least of those that wait.
+have had is counted in thread-seconds (fair_share.py). One that wants nothing for a while gains
+nothing by that: it begins again with as much as the one that has had least of those that wait.
 
 A query may have to run alone, because it is not known whether workers die of it: then one process
 is its own, and it has no turn in any other.
@@ -17,92 +17,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ..frozen import frozen
+from .fair_share import QUANTUM, Demand, Query, Rules, Share, Turn, User, Users
 
-__all__ = ["Demand", "Grant", "Rules", "Turns", "UserRule", "Withdraw"]
+__all__ = ["Grant", "Turns", "Withdraw"]
 
-QUANTUM = 0.5
-"""Seconds for which a turn lasts at least, if its worker has something to do."""
 ENDING = 2.0
 """Seconds for which a turn lasts if the rest of its query takes less than `QUANTUM`: a short query
 that had to wait for the turn of its last packet would take several times as long."""
 STARTING = 10.0
 """Seconds for which a worker that has a turn may load what it needs, before the turn counts as
 begun. A turn that was taken away meanwhile would have loaded it for nothing."""
-LATE = 1.0
-"""Seconds after which a thread is lent to another query if the worker that has it was told to rest
-and is in its packet still. Each thread is lent once."""
 ALONE = 60.0
 """Seconds after which a query that runs alone, and has lost no worker, need not do so any more."""
-
-
-@frozen
-class UserRule:
-    """What the operator grants a user."""
-
-    weight: float = 1.0
-    """The user's share, in proportion to those of others that want threads, too."""
-    priority: int = 0
-    """Users of a higher priority get all that they want first."""
-    threads: int | None = None
-    """The most threads at once; None: no limit."""
-    processes: int | None = None
-    """The most processes at once in which the user has threads. One that a query has for itself,
-    because it has to be alone, does not count. None: no limit."""
-    queries: int | None = None
-    """The most queries at once: later ones wait until an earlier one is done. None: no limit."""
-
-
-@frozen
-class Rules:
-    """How the operator wants threads to be divided."""
-
-    users: Mapping[str, UserRule] = field(default_factory=dict)
-    """The rules of those users that have their own, by name."""
-    others: UserRule = field(default_factory=UserRule)
-    """The rule of each other user."""
-    queries: int | None = None
-    """The most queries of all users at once; None: no limit."""
-    memory: int | None = None
-    """The most bytes that a query may take in each process; None: no limit."""
-
-    def least_memory(self, wanted: int | None) -> int | None:
-        """The most bytes that a query may take for which the user wants this limit.
-
-        >>> Rules(memory=100).least_memory(50), Rules(memory=100).least_memory(None)
-        (50, 100)
-        """
-        limits = [each for each in (wanted, self.memory) if each is not None]
-        return min(limits, default=None)
-
-    def of(self, user: str) -> UserRule:
-        """The rule of this user: `name@host`, or `name` on any host."""
-        for name in (user, user.partition("@")[0]):
-            if name in self.users:
-                return self.users[name]
-        return self.others
-
-
-class Demand(Protocol):
-    """What a query says of itself when it is asked."""
-
-    @property
-    def wants_workers(self) -> bool:
-        """True if there is work now for a worker more."""
-
-    @property
-    def seconds_left(self) -> float:
-        """How long its workers will take for what none of them has yet; infinity: not known."""
-
-    def is_idle(self, worker: int, /) -> bool:
-        """True if this worker of it, which has a turn, has nothing to do."""
-
-    def is_starting(self, worker: int, /) -> bool:
-        """True if this worker of it, which has a turn, is not started yet."""
 
 
 @frozen
@@ -122,78 +52,10 @@ class Withdraw:
 
 
 @dataclass(eq=False, slots=True)
-class _Share:
-    """What a user, or one of a user's queries, has had, in thread-seconds, and has now."""
-
-    weight: float
-    had: float = 0.0
-    turns: int = 0
-    """Turns that it has, those that were withdrawn and are not over included."""
-    since: float = 0.0  # `had` is of then
-    withdrawn: int = 0  # of these turns
-    coming: int = 0  # turns that were withdrawn from others for it
-    is_waiting: bool = False  # whether it wants more than it has
-
-    def count(self, now: float) -> None:
-        """Counts what it has had until now."""
-        self.had += self.turns * (now - self.since) / self.weight
-        self.since = now
-
-    @property
-    def held(self) -> int:
-        """The turns that it will have, once all that was withdrawn is over."""
-        return self.turns - self.withdrawn + self.coming
-
-    def cost(self, more: int = 0) -> float:
-        """What it will have had for its weight, soon, with so many turns more."""
-        return self.had + (self.held + more) * QUANTUM / self.weight
-
-
-@dataclass(eq=False, slots=True)
-class _User:
-    rule: UserRule
-    share: _Share
-    queries: dict[str, _Query] = field(default_factory=dict)
-
-
-@dataclass(eq=False, slots=True)
-class _Turn:
-    query: _Query
-    process: str
-    worker: int
-    since: float
-    withdrawn: float | None = None  # when
-    to: _Query | None = None  # for which other query
-
-
-@dataclass(eq=False, slots=True)
-class _Query:
-    name: str
-    user: _User
-    demand: Demand
-    number: int  # in the order in which they began
-    share: _Share
-    waiting: dict[str, dict[int, None]] = field(default_factory=dict)
-    """Its workers without a turn, by process, in the order in which they came."""
-    turns: dict[int, _Turn] = field(default_factory=dict)
-    most: int | None = None
-    """The most turns at once, in one process of its own; None: it need not be alone."""
-    home: str | None = None
-    """That process, once there is one."""
-    wanted_home: str | None = None
-    """The process that is to be its own, if it matters which."""
-    alone_since: float = math.inf
-
-    @property
-    def shares(self) -> tuple[_Share, _Share]:
-        return self.user.share, self.share
-
-
-@dataclass(eq=False, slots=True)
 class _Process:
     threads: int
-    turns: dict[tuple[str, int], _Turn] = field(default_factory=dict)
-    owner: _Query | None = None
+    turns: dict[tuple[str, int], Turn] = field(default_factory=dict)
+    owner: Query | None = None
     """The query that has it for itself."""
 
 
@@ -204,12 +66,12 @@ class Turns:
     def __init__(self, rules: Rules | None = None) -> None:
         self.rules = rules or Rules()
         self._processes: dict[str, _Process] = {}
-        self._users: dict[str, _User] = {}
-        self._queries: dict[str, _Query] = {}
+        self._users = Users(self.rules)
+        self._queries: dict[str, Query] = {}
         self._begun = 0
         self._now = 0.0
         self._is_unfair = False  # whether some query should have a turn that another one has
-        self._withdrawn: set[_Turn] = set()
+        self._withdrawn: set[Turn] = set()
         self._changed: set[str] = set()  # processes where something may be granted
         self._actions: list[Grant | Withdraw] = []
 
@@ -236,12 +98,9 @@ class Turns:
 
     def begin(self, query: str, user: str, demand: Demand, now: float) -> None:
         """A query of a user begins."""
-        owner = self._users.get(user)
-        if owner is None:
-            rule = self.rules.of(user)
-            owner = self._users[user] = _User(rule, _Share(rule.weight, since=now))
+        owner = self._users.begin(user, now)
         self._begun += 1
-        made = _Query(query, owner, demand, self._begun, _Share(1.0, since=now))
+        made = Query(query, owner, demand, self._begun, Share(1.0, since=now))
         self._queries[query] = owner.queries[query] = made
 
     def end(self, query: str, now: float) -> None:
@@ -253,8 +112,8 @@ class Turns:
             self._end(turn, now)
         self._move_out(ended)
         del ended.user.queries[query]
-        self._count(now)
-        self._forget_users()
+        self._users.count(now)
+        self._users.forget()
         self._changed.update(self._processes)  # those that wait for a place may begin
 
     def wait(self, query: str, process: str, worker: int) -> None:
@@ -329,17 +188,8 @@ class Turns:
         return known is not None and known.most is not None
 
     def share(self, user: str) -> float:
-        """The share of all threads that a query which this user begins now may expect: all of them
-        if no other query is there that has or wants some."""
-        weights = {
-            name: each.rule.weight
-            for name, each in self._users.items()
-            if any(_has_part(query) for query in each.queries.values())
-        }
-        weights[user] = self.rules.of(user).weight
-        mine = self._users[user].queries.values() if user in self._users else ()
-        queries = 1 + sum(_has_part(query) for query in mine)
-        return weights[user] / sum(weights.values()) / queries
+        """The share of all threads that a query which this user begins now may expect."""
+        return self._users.part(user)
 
     # What is to be done.
 
@@ -348,13 +198,13 @@ class Turns:
         be asked about every half second."""
         if everywhere:
             self._end_isolations(now)
-            self._changed.update(turn.process for turn in self._withdrawn if _is_late(turn, now))
+            self._changed.update(turn.process for turn in self._withdrawn if turn.is_late(now))
         if not self._changed and not (everywhere and len(self._queries) > 1):
             return []
         self._now = now
-        self._count(now)
+        self._users.count(now)
         self._is_unfair = any(
-            _deserves(query, other)
+            query.deserves(other)
             for query in self._queries.values()
             if query.share.is_waiting
             for other in self._queries.values()
@@ -371,29 +221,6 @@ class Turns:
         actions, self._actions = self._actions, []
         return actions
 
-    def _count(self, now: float) -> None:
-        """Counts what all have had, and lets those that have begun to wait catch up."""
-        for user in self._users.values():
-            user.share.count(now)
-            for query in user.queries.values():
-                query.share.count(now)
-        queries = self._queries.values()
-        waits = {q.name: bool(q.waiting) and q.demand.wants_workers for q in queries}
-        for user in self._users.values():
-            shares = {query.share: waits[query.name] for query in user.queries.values()}
-            _catch_up(shares)
-        _catch_up({u.share: any(waits[name] for name in u.queries) for u in self._users.values()})
-
-    def _forget_users(self) -> None:
-        """Forgets users without queries, but those that have had more than others have."""
-        there = [user.share.had for user in self._users.values() if user.queries]
-        least = min(there, default=math.inf)
-        self._users = {
-            name: user
-            for name, user in self._users.items()
-            if user.queries or user.share.had > least
-        }
-
     def _decide_in(self, process: str, now: float) -> None:
         here = self._processes[process]
         if not (self._is_unfair or here.owner is not None or self._has_spare(here)):
@@ -401,7 +228,7 @@ class Turns:
         while any(self._give(query, process, now) for query in self._next(process)):
             pass
 
-    def _give(self, query: _Query, process: str, now: float) -> bool:
+    def _give(self, query: Query, process: str, now: float) -> bool:
         """Gives the query a turn, or takes one from another query for it. False if it is not its
         time."""
         here = self._processes[process]
@@ -415,9 +242,9 @@ class Turns:
             self._withdraw(turn, query, now)
         return turn is not None
 
-    def _next(self, process: str) -> list[_Query]:
+    def _next(self, process: str) -> list[Query]:
         """The queries that may have the next turn in a process, the first one first."""
-        here, places = self._processes[process], self._places()
+        here, places = self._processes[process], self._users.places(self._queries.values())
         return sorted(
             (each for each in self._queries.values() if self._may(each, process, here, places)),
             key=lambda query: (
@@ -429,7 +256,7 @@ class Turns:
             ),
         )
 
-    def _may(self, query: _Query, process: str, here: _Process, places: set[str] | None) -> bool:
+    def _may(self, query: Query, process: str, here: _Process, places: set[str] | None) -> bool:
         if process not in query.waiting:
             return False
         if places is not None and query.name not in places:
@@ -445,7 +272,7 @@ class Turns:
         held = sum(turn.withdrawn is None for turn in query.turns.values())
         return here.owner is query and held < query.most
 
-    def _may_take(self, query: _Query, process: str, here: _Process) -> bool:
+    def _may_take(self, query: Query, process: str, here: _Process) -> bool:
         """Whether one more turn of others may be withdrawn for the query."""
         limit = query.user.rule.threads
         if limit is not None and query.user.share.held >= limit:
@@ -455,12 +282,12 @@ class Turns:
         coming = sum(turn.to is query for turn in here.turns.values())
         return coming < len(query.waiting[process])
 
-    def _may_be_in(self, user: _User, process: str) -> bool:
+    def _may_be_in(self, user: User, process: str) -> bool:
         """Whether a query of the user may have a turn in the process."""
         most = user.rule.processes
         if most is None:
             return True
-        there = {turn.process for turn in _shared(user)}
+        there = {turn.process for turn in user.turns()}
         for turn in self._withdrawn:
             if turn.to is not None and turn.to.user is user and turn.to.most is None:
                 there.add(turn.process)
@@ -472,37 +299,19 @@ class Turns:
             most = user.rule.processes
             if most is None:
                 continue
-            turns = Counter(turn.process for turn in _shared(user))
+            turns = Counter(turn.process for turn in user.turns())
             beyond = {process for process, _ in turns.most_common()[most:]}
-            for turn in list(_shared(user)) if beyond else ():
+            for turn in list(user.turns()) if beyond else ():
                 if turn.process in beyond:
                     self._withdraw(turn, None, now)
 
-    def _places(self) -> set[str] | None:
-        """The queries that may run now, if there are limits; None: all."""
-        most = self.rules.queries
-        if most is None and all(user.rule.queries is None for user in self._users.values()):
-            return None
-        order = sorted(
-            self._queries.values(),
-            key=lambda each: (not each.turns, -each.user.rule.priority, each.number),
-        )
-        places: set[str] = set()
-        of_users: dict[int, int] = {}
-        for query in order:
-            mine, limit = of_users.get(id(query.user), 0), query.user.rule.queries
-            if (most is None or len(places) < most) and (limit is None or mine < limit):
-                places.add(query.name)
-                of_users[id(query.user)] = mine + 1
-        return places
-
-    def _has_room(self, here: _Process, query: _Query) -> bool:
+    def _has_room(self, here: _Process, query: Query) -> bool:
         """Whether a thread of the process is free for the query."""
         if here.owner is query:
             return all(turn.query is query for turn in here.turns.values()) and (
                 len(here.turns) < here.threads
             )
-        late = sum(_is_late(turn, self._now) for turn in here.turns.values())
+        late = sum(turn.is_late(self._now) for turn in here.turns.values())
         return len(here.turns) - late < here.threads and len(here.turns) < 2 * here.threads
 
     def _has_spare(self, here: _Process) -> bool:
@@ -510,11 +319,11 @@ class Turns:
         if len(here.turns) < here.threads:
             return True
         return any(
-            _is_late(turn, self._now) or turn.query.demand.is_idle(turn.worker)
+            turn.is_late(self._now) or turn.query.demand.is_idle(turn.worker)
             for turn in here.turns.values()
         )
 
-    def _to_withdraw(self, here: _Process, query: _Query, now: float) -> _Turn | None:
+    def _to_withdraw(self, here: _Process, query: Query, now: float) -> Turn | None:
         """The turn that is to end so that the query gets one; None: it is not its time."""
         others = [
             turn
@@ -523,13 +332,13 @@ class Turns:
         ]
         if here.owner is query:
             return others[0] if others else None
-        worst: tuple[tuple[float, ...], _Turn] | None = None
+        worst: tuple[tuple[float, ...], Turn] | None = None
         for turn in others:
             other = turn.query
             idle = other.demand.is_idle(turn.worker)
             if idle and (not other.demand.wants_workers or now - turn.since >= QUANTUM):
                 return turn
-            if not _deserves(query, other) or not self._has_lasted(turn, query, now):
+            if not query.deserves(other) or not self._has_lasted(turn, query, now):
                 continue
             key = (
                 -other.user.rule.priority,
@@ -541,7 +350,7 @@ class Turns:
                 worst = key, turn
         return None if worst is None else worst[1]
 
-    def _has_lasted(self, turn: _Turn, query: _Query, now: float) -> bool:
+    def _has_lasted(self, turn: Turn, query: Query, now: float) -> bool:
         if query.user.rule.priority > turn.query.user.rule.priority:
             return True
         had, demand = now - turn.since, turn.query.demand
@@ -585,11 +394,11 @@ class Turns:
                 if query.alone_since == math.inf and not self._others(query.home, query):
                     query.alone_since = now
 
-    def _others(self, process: str, query: _Query) -> int:
+    def _others(self, process: str, query: Query) -> int:
         turns = self._processes[process].turns.values()
         return sum(turn.query is not query for turn in turns)
 
-    def _move_out(self, query: _Query) -> None:
+    def _move_out(self, query: Query) -> None:
         if query.home is not None:
             self._processes[query.home].owner = None
             self._changed.add(query.home)
@@ -604,12 +413,12 @@ class Turns:
 
     # Changes.
 
-    def _grant(self, query: _Query, process: str, worker: int, now: float) -> None:
+    def _grant(self, query: Query, process: str, worker: int, now: float) -> None:
         waiting = query.waiting[process]
         del waiting[worker]
         if not waiting:
             del query.waiting[process]
-        turn = _Turn(query, process, worker, now)
+        turn = Turn(query, process, worker, now)
         query.turns[worker] = turn
         self._processes[process].turns[query.name, worker] = turn
         for share in query.shares:
@@ -618,14 +427,14 @@ class Turns:
         self._arrived(query, process)
         self._actions.append(Grant(query.name, worker))
 
-    def _arrived(self, query: _Query, process: str) -> None:
+    def _arrived(self, query: Query, process: str) -> None:
         """One of the turns that were withdrawn for the query need not come any more."""
         for turn in self._processes[process].turns.values():
             if turn.to is query:
                 self._spare(turn)
                 return
 
-    def _withdraw(self, turn: _Turn, to: _Query | None, now: float) -> None:
+    def _withdraw(self, turn: Turn, to: Query | None, now: float) -> None:
         turn.withdrawn, turn.to = now, to
         self._withdrawn.add(turn)
         self._free(turn.query.user)
@@ -636,13 +445,13 @@ class Turns:
                 share.coming += 1
         self._actions.append(Withdraw(turn.query.name, turn.worker))
 
-    def _spare(self, turn: _Turn) -> None:
+    def _spare(self, turn: Turn) -> None:
         if turn.to is not None:
             for share in turn.to.shares:
                 share.coming -= 1
             turn.to = None
 
-    def _end(self, turn: _Turn, now: float) -> None:
+    def _end(self, turn: Turn, now: float) -> None:
         query, here = turn.query, self._processes[turn.process]
         self._withdrawn.discard(turn)
         del query.turns[turn.worker]
@@ -655,7 +464,7 @@ class Turns:
         self._changed.add(turn.process)
         self._free(query.user)
 
-    def _free(self, user: _User) -> None:
+    def _free(self, user: User) -> None:
         """The user has one turn less, and may have one elsewhere if there is a limit."""
         if user.rule.threads is not None or user.rule.processes is not None:
             for query in user.queries.values():
@@ -668,42 +477,3 @@ class Turns:
         for name, process in self._processes.items():
             for turn in process.turns.values():
                 yield name, turn.query.name, turn.worker
-
-
-def _shared(user: _User) -> Iterator[_Turn]:
-    """The turns that the user has and keeps, but those of queries that are alone."""
-    for query in user.queries.values():
-        if query.most is None:
-            yield from (turn for turn in query.turns.values() if turn.withdrawn is None)
-
-
-def _has_part(query: _Query) -> bool:
-    return bool(query.turns) or query.demand.wants_workers
-
-
-def _is_late(turn: _Turn, now: float) -> bool:
-    return turn.withdrawn is not None and now - turn.withdrawn >= LATE
-
-
-def _deserves(query: _Query, other: _Query) -> bool:
-    """Whether a turn of the other query is to be this one's: with it this one has not more than the
-    other one has now."""
-    if query.user is other.user:
-        return query.share.cost(1) <= other.share.cost()
-    mine, theirs = query.user.rule.priority, other.user.rule.priority
-    if mine != theirs:
-        return mine > theirs
-    return query.user.share.cost(1) <= other.user.share.cost()
-
-
-def _catch_up(shares: Mapping[_Share, bool] | Iterable[tuple[_Share, bool]]) -> None:
-    """Those that begin to wait have had as much as the one that has had least of those that wait
-    longer, or, if none does, of those that have a turn. `shares`: whether each waits now."""
-    shares = dict(shares)
-    longer = [share.had for share, waits in shares.items() if waits and share.is_waiting]
-    having = [share.had for share, waits in shares.items() if share.turns and not waits]
-    floor = min(longer or having, default=0.0)
-    for share, waits in shares.items():
-        if waits and not share.is_waiting:
-            share.had = max(share.had, floor)
-        share.is_waiting = waits

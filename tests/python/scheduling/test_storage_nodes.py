@@ -2,8 +2,7 @@
 
 import pytest
 from treemill.scheduling import FileSize, node_of
-from treemill.scheduling.entities import WorkerState
-from treemill.scheduling.file_table import Files
+from treemill.scheduling.entities import Files, WorkerState
 from treemill.scheduling.storage_nodes import Left, StorageNodes, host_of
 
 

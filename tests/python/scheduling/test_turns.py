@@ -9,7 +9,8 @@ from collections import Counter, defaultdict
 
 import pytest
 from treemill.scheduling import Grant, Rules, Turns, UserRule
-from treemill.scheduling.turns import LATE, STARTING, Withdraw
+from treemill.scheduling.fair_share import LATE
+from treemill.scheduling.turns import STARTING, Withdraw
 
 from tests.random_search import share
 

@@ -4,8 +4,7 @@ from random import Random
 
 import pytest
 from treemill.scheduling import FileSize
-from treemill.scheduling.entities import WorkerState
-from treemill.scheduling.file_table import Counts, Files, FreshFiles, joined_numbers
+from treemill.scheduling.entities import Counts, Files, FreshFiles, WorkerState, joined_numbers
 from treemill.scheduling.storage_nodes import Left, StorageNodes
 
 
