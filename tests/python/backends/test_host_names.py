@@ -1,6 +1,6 @@
 """Hosts that workers and files name in different ways are one host to the packetizer."""
 
-from treemill.backends.dask.pass_mergers import HostNames
+from treemill.backends.dask.pass_processes import HostNames
 
 
 def test_a_worker_known_by_its_number_reads_files_that_name_its_host():

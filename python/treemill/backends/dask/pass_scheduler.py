@@ -6,8 +6,7 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 
 from ...errors import QueryError, WorkerError
 from ...frozen import replaced
@@ -19,7 +18,6 @@ from ...scheduling import (
     Coverage,
     Dismiss,
     Event,
-    FileOpened,
     FilesDone,
     FilesLocated,
     Finish,
@@ -33,24 +31,21 @@ from ...scheduling import (
     Monitored,
     Order,
     PacketDone,
-    Packetizer,
     Process,
     ProcessFiles,
     Refuse,
     RefuseFrom,
     Stop,
     Tick,
-    WorkerGone,
     WorkerJoined,
     WorkerLeaving,
-    WorkerLost,
     WorkerStays,
     ranges_of,
 )
 from ...scheduling.blame import LOADING
 from ...scheduling.coordinator import packetizer_and_coordinator
 from ...scheduling.view import Span
-from ..base import WHY_LOST, Heartbeat, log_of
+from ..base import Heartbeat, log_of
 from .messages import (
     Act,
     Begin,
@@ -66,100 +61,16 @@ from .messages import (
     Tell,
     Unreached,
 )
-from .pass_mergers import HostNames, Participant, PassMergers
+from .pass_processes import (
+    HostNames,
+    LostWorkers,
+    Participant,
+    PassMergers,
+    PassTurns,
+    TurnNews,
+)
 
 __all__ = ["PassScheduler"]
-
-# The workers and mergers of lost processes, until the packetizer is told of them. That waits for
-# another worker: the packetizer ends a pass that has none.
-
-_IN_A_ROW = 5
-"""Processes that may be lost before one of their workers has done a packet."""
-
-
-def _given_up(title: str, address: str, reason: str, in_hand: Sequence[Span]) -> Exception:
-    """The error of a query if so many are lost, and the last one had this in hand."""
-    at_work = [span for span in in_hand if span != LOADING]
-    if at_work:
-        gone = WorkerGone(reason)
-        gone.span = at_work[0]
-        return gone
-    words = f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything of it"
-    return WorkerError(
-        f"query {title!r} was given up: {words}: {reason}. {WHY_LOST}", worker=address
-    )
-
-
-class LostWorkers:
-    """Lost workers and mergers that the packetizer does not know of yet."""
-
-    def __init__(self, packetizer: Packetizer) -> None:
-        """`packetizer`: is asked what workers are at."""
-        self._packetizer = packetizer
-        self._untold: list[WorkerLost | MergerLost] = []
-        self._held: dict[int, object] = {}  # by worker: what may be to blame
-        self._in_a_row = 0
-
-    def process_lost(self, fault: bool) -> bool:
-        """Counts a lost process. Returns True if too many were lost in a row."""
-        self._in_a_row += fault
-        return self._in_a_row >= _IN_A_ROW
-
-    def work_was_done(self) -> None:
-        """Notes that a worker has done a packet."""
-        self._in_a_row = 0
-
-    def add_worker(self, number: int, reason: str, fault: bool) -> None:
-        """Notes that a worker is lost. `fault`: whether its packet may be to blame."""
-        busy = self._packetizer.busy_with(number)
-        if busy not in self._held.values():  # a packet that two workers had counts once
-            self._held[number] = busy
-        self._untold.append(WorkerLost(number, reason, fault))
-
-    def add_merger(self, number: int) -> None:
-        """Notes that a merger is lost."""
-        self._untold.append(MergerLost(number))
-
-    @property
-    def reason(self) -> str | None:
-        """Why the last worker was lost, if the packetizer was not told of it."""
-        reasons = [each.reason for each in self._untold if isinstance(each, WorkerLost)]
-        return reasons[-1] if reasons else None
-
-    @property
-    def must_wait(self) -> bool:
-        """True if workers are lost, and there is no other one to do what they had."""
-        if self._packetizer.is_ending:
-            return False
-        gone = {each.worker for each in self._untold if isinstance(each, WorkerLost)}
-        return bool(self._untold) and not self._packetizer.workers - gone
-
-    def told(self) -> Iterator[WorkerLost | MergerLost]:
-        """Returns all lost workers and mergers, for the packetizer to handle one by one. Mergers
-        come first, so that the remaining workers get what these had."""
-        untold, self._untold = self._untold, []
-        for event in sorted(untold, key=lambda each: isinstance(each, WorkerLost)):
-            if isinstance(event, WorkerLost):
-                busy = self._packetizer.busy_with(event.worker)
-                if busy != self._held.get(event.worker):  # it got that after its process was lost
-                    event = replaced(event, fault=False)
-            yield event
-        self._held.clear()
-
-
-@dataclass(slots=True)
-class TurnNews:
-    """What has become of the turns of a pass; see Turns."""
-
-    resting: list[tuple[str, int]] = field(default_factory=list)
-    """Workers that have no turn, and their processes. They have joined, or their turn is over."""
-    started: list[int] = field(default_factory=list)
-    """Workers that have had a turn already, and can work from now on."""
-    gone: list[int] = field(default_factory=list)
-    """Workers that are there no more."""
-    done: list[Span] = field(default_factory=list)
-    """What workers have done, if the pass is suspected of something."""
-
 
 Messages = list[tuple[str, object]]
 """Messages to be sent now, with addresses."""
@@ -202,9 +113,7 @@ class PassScheduler:
         self._lost_workers = LostWorkers(self._packetizer)
         self._begun = False
         self._any_leaving = False  # whether a process has ever been told to leave
-        self._withdrawn: set[int] = set()  # workers that will rest
-        self._awaited: set[int] = set()  # workers that have a turn, and are not started yet
-        self._turn_news = TurnNews()
+        self._turns = PassTurns()
         self.is_suspected = False
         """Whether TurnNews should have what workers have done; see Blame."""
         self._move(self._host_names.nodes(request.addresses))
@@ -225,7 +134,7 @@ class PassScheduler:
         """True if there is work now for a worker more."""
         if self.over:
             return False
-        return self._packetizer.wants(len(self._awaited)) or self._lost_workers.must_wait
+        return self._packetizer.wants(len(self._turns.awaited)) or self._lost_workers.must_wait
 
     @property
     def seconds_left(self) -> float:
@@ -238,7 +147,7 @@ class PassScheduler:
 
     def is_starting(self, worker: int) -> bool:
         """True if the worker has a turn, and is not started yet."""
-        return worker in self._awaited
+        return worker in self._turns.awaited
 
     def in_hand(self, address: str) -> list[Span]:
         """What the workers of a process may be at."""
@@ -307,7 +216,7 @@ class PassScheduler:
             self._processes[address] = process
             self._of |= dict.fromkeys(numbers, process)
             for number in numbers:
-                self._rest(process, number)
+                self._turns.rest(process, number)
         return self._told()
 
     def _start(self, process: Participant) -> None:
@@ -330,7 +239,7 @@ class PassScheduler:
                 self._handle(MergerLeaving(process.merger))
             for number in sorted(process.joined):
                 self._handle(WorkerLeaving(number))
-            self._turn_news.gone += process.resting
+            self._turns.news.gone += process.resting
         return self._told()
 
     # Turns: which of the workers may work is decided for all passes together.
@@ -344,7 +253,7 @@ class PassScheduler:
         if worker in process.there:
             self._begin_turn(process, worker)
         else:
-            self._awaited.add(worker)
+            self._turns.awaited.add(worker)
             self._start(process)
         return self._told()
 
@@ -359,33 +268,17 @@ class PassScheduler:
 
     def end_turn(self, worker: int) -> Messages:
         """A worker is to rest after its packet, and to commit before."""
-        if worker in self._awaited:
-            self._awaited.remove(worker)
-            self._rest(self._of[worker], worker)
+        if worker in self._turns.awaited:
+            self._turns.awaited.remove(worker)
+            self._turns.rest(self._of[worker], worker)
         elif not self.over and worker in self._packetizer.workers:
-            self._withdrawn.add(worker)
+            self._turns.withdrawn.add(worker)
             self._handle(WorkerLeaving(worker))
         return self._told()
 
-    def _rest(self, process: Participant, worker: int) -> None:
-        process.resting.add(worker)
-        self._turn_news.resting.append((process.address, worker))
-
     def turn_news(self) -> TurnNews:
         """What has become of turns since the last time."""
-        news, self._turn_news = self._turn_news, TurnNews()
-        return news
-
-    def _note_rest(self) -> None:
-        """Notes which turns are over."""
-        over = {each for each in self._withdrawn if self._packetizer.needs_no_thread(each)}
-        for worker in over:
-            self._withdrawn.remove(worker)
-            process = self._of[worker]
-            if process.leaving:
-                self._turn_news.gone.append(worker)
-            else:
-                self._rest(process, worker)
+        return self._turns.take_news()
 
     def _send_off(self) -> None:
         """Ends processes that leave and have nothing more to lose, or no one to leave it to."""
@@ -409,16 +302,14 @@ class PassScheduler:
         if process is None or self.over:
             return
         self._gone = self._gone.plus(process.counted.heartbeat)
-        self._turn_news.gone += process.numbers
-        self._withdrawn.difference_update(process.numbers)
-        self._awaited.difference_update(process.numbers)
+        self._turns.lose(process.numbers)
         for number in sorted(process.joined):
             self._lost_workers.add_worker(number, reason, fault)
         if process.merger is not None:
             self._replace(process, process.merger)
         too_many = self._lost_workers.process_lost(fault)
         if too_many and not self._packetizer.is_ending:  # else it has its reason
-            error = _given_up(self.request.title, address, reason, in_hand)
+            error = self._lost_workers.error(self.request.title, address, reason, in_hand)
             self._carry_out(self._coordinator.fail(error))
         self._report_lost_workers()
 
@@ -470,13 +361,11 @@ class PassScheduler:
         if isinstance(event, WorkerJoined):
             if not process.leaving and event.worker in process.numbers:
                 process.there.add(event.worker)
-                if event.worker in self._awaited:
-                    self._awaited.remove(event.worker)
-                    self._turn_news.started.append(event.worker)
+                if self._turns.started(event.worker):
                     self._begin_turn(process, event.worker)
             return
         if self.is_suspected:
-            self._note_done(event)
+            self._turns.note_done(event, self._packetizer)
         if isinstance(event, Committed) and event.merger is not None:
             if not (event.worker in process.numbers or process is self._mergers.at(event.merger)):
                 return
@@ -486,18 +375,6 @@ class PassScheduler:
         elif isinstance(event, PacketDone | FilesDone):
             self._lost_workers.work_was_done()
         self._handle(event)
-
-    def _note_done(self, event: Event) -> None:
-        """Notes what a worker has done, for Blame."""
-        if isinstance(event, FileOpened):
-            self._turn_news.done.append((event.file, 0, None))
-        elif isinstance(event, PacketDone):
-            spans = self._packetizer.in_hand(event.worker)
-            self._turn_news.done += [(spans[0][0], spans[0][1], event.stop)] if spans else []
-        elif isinstance(event, FilesDone):
-            files = self._packetizer.in_hand(event.worker)
-            for (file, _, _), entries in zip(files, event.entries, strict=False):
-                self._turn_news.done += [(file, 0, None), (file, 0, entries)]
 
     def _loaded(self, process: Participant, message: Loaded) -> None:
         process.loaded = message.workers == process.numbers
@@ -546,10 +423,10 @@ class PassScheduler:
         """All workers were given up, and mergers have the result: the threads are free for others,
         as long as it waits."""
         for process in self._processes.values():
-            self._turn_news.gone += process.joined
+            self._turns.news.gone += process.joined
             process.resting -= process.joined
             process.joined.clear()
-        self._withdrawn.clear()
+        self._turns.withdrawn.clear()
 
     def settled(self, commits: Mapping[int, int]) -> PassEnded | None:
         """How the pass has ended for a client that has got the partials of these mergers.
@@ -644,8 +521,8 @@ class PassScheduler:
     def _decided(self, decide: Callable[[], list[Action]]) -> None:
         before = self.parts()
         self._carry_out(decide())
-        if self._withdrawn:
-            self._note_rest()
+        if self._turns.withdrawn:
+            self._turns.note_rests(self._of, self._packetizer)
         after = self.parts()
         if after != before:
             self.change += 1

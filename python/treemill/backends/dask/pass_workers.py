@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -30,7 +30,6 @@ from ...scheduling import (
     FilesDone,
     Forget,
     Halt,
-    HandedOn,
     Hint,
     Order,
     Packet,
@@ -38,8 +37,6 @@ from ...scheduling import (
     PacketFailed,
     Process,
     Ranges,
-    Refused,
-    RefusedFrom,
     Reserve,
     WorkerJoined,
 )
@@ -48,7 +45,7 @@ from ...workers.worker import Worker
 from ...workers.workload import Partial
 from ..base import Heartbeat
 from .memory_limits import AtWork, Measured, Over
-from .merger import Merger, RefusedByMerger, Unreachable
+from .merger import ProcessMergers, Read, RefusedByMerger, Unreachable
 from .messages import (
     Act,
     Begin,
@@ -64,7 +61,7 @@ from .messages import (
 )
 from .operation import DoingThread
 
-__all__ = ["Handed", "PassWorkers", "ProcessServices", "Read", "ReservedPackets"]
+__all__ = ["Handed", "PassWorkers", "ProcessServices", "ReservedPackets"]
 
 # Errors of a Dask worker, with the worker and what to do. Knows no pass and no transport.
 
@@ -146,16 +143,11 @@ class ReservedPackets:
             return packet, is_time, packet.number == queue.aside
 
 
-Read = tuple[int, Ranges, "bytes | None"]
-"""What a merger has; see Merger."""
-
 Handed = tuple[str, int, int, int]
 """Which partial is handed over: its pass, the merger, the worker, and its number of this worker."""
 
 _HEARTBEAT_SECONDS = 0.2
 """How often counters are told with packets."""
-_HOLD_SECONDS = 30.0
-"""Seconds for which a partial waits for the word that makes this process its merger."""
 
 
 class ProcessServices(Protocol):
@@ -200,8 +192,9 @@ class PassWorkers:
         self._begin = begin
         self._around = around
         self._task: Task | None = None
-        self._mergers: dict[int, Merger] = {}
-        self._held = threading.Condition()
+        self._mergers = ProcessMergers(
+            begin.work, around.fetch, self._loaded, self._send_event, around.send_message
+        )
         self._inboxes: dict[int, SimpleQueue[Act | None]] = {
             number: SimpleQueue() for number in begin.workers
         }
@@ -215,11 +208,8 @@ class PassWorkers:
         self._commits: dict[int, Act] = {}
         """The last Commit of each worker."""
         self._ordering = threading.Lock()
-        self._fetching: dict[int, Future[Read]] = {}
-        """What is on its way from other mergers."""
         self._over_told = False
         self._counting = threading.Lock()
-        self._merging = 0  # threads that merge, or read what is merged
         self._orders = 0  # that were carried out
         self._has_worked = False  # since the last look at the memory
         self.memory = begin.memory
@@ -234,15 +224,13 @@ class PassWorkers:
     def receive(self, message: object) -> None:
         """Handles a message of the scheduler."""
         if isinstance(message, Hold):
-            with self._held:
-                self._mergers[message.merger] = Merger()
-                self._held.notify_all()
+            self._mergers.begin(message.merger)
         elif isinstance(message, Recall):
-            self._thread("recall", lambda: self._recall(message))
+            self._thread("recall", lambda: self._mergers.recall(message))
         elif isinstance(message, Fetch):
-            self._thread("fetch", lambda: self._fetch(message))
+            self._thread("fetch", lambda: self._mergers.fetch(message))
         elif isinstance(message, RecallFrom):
-            self._thread("recall", lambda: self._recall_from(message))
+            self._thread("recall", lambda: self._mergers.recall_from(message))
         elif isinstance(message, Act):
             self._act(message)
         else:
@@ -285,24 +273,21 @@ class PassWorkers:
 
     def drop(self, merger: int) -> None:
         """Drops the partial of a merger."""
-        dropped = self._mergers.get(merger)
+        dropped = self._mergers.at(merger)
         if dropped is not None:
             self._thread("drop", dropped.drop)  # it may be in a merge
 
     def end(self) -> None:
         """Ends the workers, and drops all that the pass has here. Does not wait."""
-        with self._held:
-            self._over = True
-            self._held.notify_all()
+        self._over = True
+        self._mergers.end()
         if self._task is not None:
             self._control.stop()
         for inbox in self._inboxes.values():
             inbox.put(None)
         for hand in list(self._handing.values()):
             hand.future.cancel()
-        for reading in list(self._fetching.values()):
-            reading.cancel()
-        for merger in list(self._mergers):
+        for merger in self._mergers.numbers:
             self.drop(merger)
 
     # What other processes ask, on threads that may wait.
@@ -311,79 +296,16 @@ class PassWorkers:
         self, merger: int, worker: int, number: int, covers: Ranges, data: bytes | None
     ) -> None:
         """Merges a partial of a worker elsewhere. See Merger."""
-        self._merge(merger, worker, number, covers, lambda: self._loaded(data))
+        self._mergers.take(merger, worker, number, covers, lambda: self._loaded(data))
 
     def read(self, merger: int) -> Read:
         """Returns what a merger has. See Merger."""
-        holder = self._mergers.get(merger)
-        if holder is None:
-            raise RefusedByMerger
-        with self._at_merging():
-            return holder.read()
+        return self._mergers.read(merger)
 
     def _loaded(self, data: bytes | None) -> Partial | None:
         if self._task is None:
             raise RefusedByMerger("the task is not loaded")
         return None if data is None else self._task.load(data)
-
-    def _merge(
-        self,
-        merger: int,
-        worker: int,
-        number: int,
-        covers: Ranges,
-        load: Callable[[], Partial | None],
-    ) -> None:
-        with self._held:  # the scheduler's word that makes it a merger may come later
-            self._held.wait_for(lambda: merger in self._mergers or self._over, _HOLD_SECONDS)
-            holder = self._mergers.get(merger)
-        if holder is None:
-            raise RefusedByMerger
-        with self._at_merging():
-            holder.take(worker, number, covers, load)
-
-    def _recall(self, message: Recall) -> None:
-        merger = self._mergers.get(message.merger)
-        if merger is None:
-            return  # it is lost, as the scheduler knows or will know
-        if merger.refuse(message.worker) > message.taken:
-            self._send_event(Committed(message.worker, message.merger))
-        self._send_event(Refused(message.merger, message.worker))
-
-    def _fetch(self, message: Fetch) -> None:
-        """Merges what another merger has."""
-        merger, giver = self._mergers.get(message.merger), message.giver
-        if merger is None:
-            return  # it is lost, as the scheduler knows or will know
-        reading = self._fetching[giver] = self._around.fetch(message.address, self.name, giver)
-        try:
-            commits, covers, data = reading.result()
-            if commits != message.commits:
-                raise RefusedByMerger(f"it has {commits} partials, not {message.commits}")
-        except CancelledError:
-            return  # the other one is lost, or the pass is over
-        except (Unreachable, RefusedByMerger) as error:
-            self._around.send_message(
-                Unreached(self.name, giver, f"{type(error).__name__}: {error}")
-            )
-            return
-        finally:
-            self._fetching.pop(giver, None)
-        with contextlib.suppress(RefusedByMerger):
-            with self._at_merging():
-                merger.absorb(giver, commits, covers, lambda: self._loaded(data))
-            self._send_event(HandedOn(giver, message.merger))
-
-    def _recall_from(self, message: RecallFrom) -> None:
-        merger, giver = self._mergers.get(message.merger), message.giver
-        reading = self._fetching.get(giver)
-        if reading is not None:
-            reading.cancel()
-        if merger is None:
-            return
-        if merger.refuse_from(giver):
-            self._send_event(HandedOn(giver, message.merger))
-        self._send_event(RefusedFrom(message.merger, giver))
 
     # What operators ask.
 
@@ -393,11 +315,7 @@ class PassWorkers:
 
     def held(self) -> int:
         """The bytes that the mergers hold."""
-        total = 0
-        for merger in list(self._mergers.values()):
-            with contextlib.suppress(RefusedByMerger):
-                total += len(merger.read()[2] or b"")
-        return total
+        return self._mergers.held()
 
     def _note(self, number: int, order: Order | None) -> None:
         with self._counting:
@@ -510,28 +428,19 @@ class PassWorkers:
 
     # Memory.
 
-    @contextlib.contextmanager
-    def _at_merging(self) -> Iterator[None]:
-        """What a merger takes is the pass's, too."""
-        with self._counting:
-            self._merging += 1
-            self._has_worked = True
-        try:
-            yield
-        finally:
-            with self._counting:
-                self._merging -= 1
-
     @property
     def is_at_work(self) -> bool:
         """True if a worker carries out an order, or something is merged."""
-        return bool(self._merging) or any(each.order is not None for each in self.doing().values())
+        return self._mergers.is_merging or any(
+            each.order is not None for each in self.doing().values()
+        )
 
     def worked(self) -> AtWork | None:
         """What the pass has done here since this was asked last; None: nothing."""
+        has_merged = self._mergers.merged()
         with self._counting:
             has_worked, self._has_worked = self._has_worked or self.is_at_work, False
-            if not has_worked:
+            if not (has_worked or has_merged):
                 return None
             in_hand = sum(each.order is not None for each in self.doing().values())
             most = None if self._over else self.memory
@@ -578,7 +487,7 @@ class PassWorkers:
         try:
             if act.address == self._around.address:
                 began = time.monotonic()
-                self._merge(merger, worker, number, act.covers, lambda: partial)
+                self._mergers.take(merger, worker, number, act.covers, lambda: partial)
                 merging = time.monotonic() - began
             else:
                 assert act.address is not None

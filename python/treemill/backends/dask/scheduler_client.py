@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...errors import UnsupportedError, WorkerError, first_line, warn
 from ...frozen import replaced
 from .dask_client import differs
-from .merger import RefusedByMerger
+from .merger import Read, RefusedByMerger
 from .messages import HeldPartial, PassUpdate, Version
 from .ownership import this_caller
-from .pass_workers import Read
 from .scheduler_plugin import LONGEST, Hello, install
 from .worker_plugin import ReadAnswer, asked, opened
 

@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from ...errors import portable
 from ...scheduling import Ranges
 from .memory_limits import AtWork, Measured, Over, watch
-from .merger import RefusedByMerger
+from .merger import Read, RefusedByMerger
 from .messages import (
     Act,
     Begin,
@@ -36,7 +36,7 @@ from .messages import (
     RecallFrom,
 )
 from .operation import ProcessActivity, activity
-from .pass_workers import Handed, PassWorkers, Read
+from .pass_workers import Handed, PassWorkers
 
 __all__ = ["WorkerAgent"]
 

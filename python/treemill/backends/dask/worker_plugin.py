@@ -22,9 +22,9 @@ from distributed.protocol.serialize import to_serialize
 from ...errors import UnsupportedError, traceback_of
 from ...scheduling import Ranges
 from . import dask_logs
-from .merger import RefusedByMerger, Unreachable
+from .merger import Read, RefusedByMerger, Unreachable
 from .messages import Parcel, Version
-from .pass_workers import Handed, Read
+from .pass_workers import Handed
 from .worker_agent import WorkerAgent
 
 if TYPE_CHECKING:

@@ -1,17 +1,37 @@
-"""The mergers of a pass: which processes they are, and how many partials each has, as it is known
-on the scheduler. Which of them gets which partial is for the packetizer to decide.
+"""The processes of a pass, as the scheduler knows them: which take part, and on which hosts; which
+are its mergers, and how many partials each has; which are lost; which of their workers have a turn.
+Who gets which packet or partial is for the packetizer to decide. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...scheduling import Dismiss, HandOn, Refuse, RefuseFrom, host_of, node_of
-from ..base import KnownCounters
+from ...errors import WorkerError
+from ...frozen import replaced
+from ...scheduling import (
+    Dismiss,
+    Event,
+    FileOpened,
+    FilesDone,
+    HandOn,
+    MergerLost,
+    PacketDone,
+    Packetizer,
+    Refuse,
+    RefuseFrom,
+    WorkerGone,
+    WorkerLost,
+    host_of,
+    node_of,
+)
+from ...scheduling.blame import LOADING
+from ...scheduling.view import Span
+from ..base import WHY_LOST, KnownCounters
 from .messages import Drop, Fetch, HeldPartial, Recall, RecallFrom
 
-__all__ = ["HostNames", "Participant", "PassMergers"]
+__all__ = ["HostNames", "LostWorkers", "Participant", "PassMergers", "PassTurns", "TurnNews"]
 
 # One of Dask's workers, as far as it takes part in a pass. Plain data, which pass_scheduler.py
 # changes.
@@ -195,3 +215,156 @@ class PassMergers:
             return to.address, Fetch(work, action.to, *about)
         self.dismiss(action.merger)
         return to.address, Drop(work, action.merger)
+
+
+# The workers and mergers of lost processes, until the packetizer is told of them. That waits for
+# another worker: the packetizer ends a pass that has none.
+
+_IN_A_ROW = 5
+"""Processes that may be lost before one of their workers has done a packet."""
+
+
+class LostWorkers:
+    """Lost workers and mergers that the packetizer does not know of yet."""
+
+    def __init__(self, packetizer: Packetizer) -> None:
+        """`packetizer`: is asked what workers are at."""
+        self._packetizer = packetizer
+        self._untold: list[WorkerLost | MergerLost] = []
+        self._held: dict[int, object] = {}  # by worker: what may be to blame
+        self._in_a_row = 0
+
+    def process_lost(self, fault: bool) -> bool:
+        """Counts a lost process. Returns True if too many were lost in a row."""
+        self._in_a_row += fault
+        return self._in_a_row >= _IN_A_ROW
+
+    def error(
+        self, title: str, address: str, reason: str, in_hand: Sequence[Span]
+    ) -> WorkerGone | WorkerError:
+        """That of a query if too many were lost, and the last one had this in hand."""
+        at_work = [span for span in in_hand if span != LOADING]
+        if at_work:
+            gone = WorkerGone(reason)
+            gone.span = at_work[0]
+            return gone
+        words = (
+            f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything of it"
+        )
+        return WorkerError(
+            f"query {title!r} was given up: {words}: {reason}. {WHY_LOST}", worker=address
+        )
+
+    def work_was_done(self) -> None:
+        """Notes that a worker has done a packet."""
+        self._in_a_row = 0
+
+    def add_worker(self, number: int, reason: str, fault: bool) -> None:
+        """Notes that a worker is lost. `fault`: whether its packet may be to blame."""
+        busy = self._packetizer.busy_with(number)
+        if busy not in self._held.values():  # a packet that two workers had counts once
+            self._held[number] = busy
+        self._untold.append(WorkerLost(number, reason, fault))
+
+    def add_merger(self, number: int) -> None:
+        """Notes that a merger is lost."""
+        self._untold.append(MergerLost(number))
+
+    @property
+    def reason(self) -> str | None:
+        """Why the last worker was lost, if the packetizer was not told of it."""
+        reasons = [each.reason for each in self._untold if isinstance(each, WorkerLost)]
+        return reasons[-1] if reasons else None
+
+    @property
+    def must_wait(self) -> bool:
+        """True if workers are lost, and there is no other one to do what they had."""
+        if self._packetizer.is_ending:
+            return False
+        gone = {each.worker for each in self._untold if isinstance(each, WorkerLost)}
+        return bool(self._untold) and not self._packetizer.workers - gone
+
+    def told(self) -> Iterator[WorkerLost | MergerLost]:
+        """Returns all lost workers and mergers, for the packetizer to handle one by one. Mergers
+        come first, so that the remaining workers get what these had."""
+        untold, self._untold = self._untold, []
+        for event in sorted(untold, key=lambda each: isinstance(each, WorkerLost)):
+            if isinstance(event, WorkerLost):
+                busy = self._packetizer.busy_with(event.worker)
+                if busy != self._held.get(event.worker):  # it got that after its process was lost
+                    event = replaced(event, fault=False)
+            yield event
+        self._held.clear()
+
+
+@dataclass(slots=True)
+class TurnNews:
+    """What has become of the turns of a pass; see Turns."""
+
+    resting: list[tuple[str, int]] = field(default_factory=list)
+    """Workers that have no turn, and their processes. They have joined, or their turn is over."""
+    started: list[int] = field(default_factory=list)
+    """Workers that have had a turn already, and can work from now on."""
+    gone: list[int] = field(default_factory=list)
+    """Workers that are there no more."""
+    done: list[Span] = field(default_factory=list)
+    """What workers have done, if the pass is suspected of something."""
+
+
+class PassTurns:
+    """Which workers of a pass have a turn and are not started yet, or will rest; and the news of
+    that."""
+
+    def __init__(self) -> None:
+        self.awaited: set[int] = set()
+        """Workers that have a turn, and are not started yet."""
+        self.withdrawn: set[int] = set()
+        """Workers that will rest."""
+        self.news = TurnNews()
+        """Since it was taken last."""
+
+    def take_news(self) -> TurnNews:
+        """What has become of turns since the last time."""
+        news, self.news = self.news, TurnNews()
+        return news
+
+    def rest(self, process: Participant, worker: int) -> None:
+        """A worker has no turn."""
+        process.resting.add(worker)
+        self.news.resting.append((process.address, worker))
+
+    def started(self, worker: int) -> bool:
+        """A worker is started. True if it has a turn."""
+        has_turn = worker in self.awaited
+        if has_turn:
+            self.awaited.remove(worker)
+            self.news.started.append(worker)
+        return has_turn
+
+    def note_rests(self, of: Mapping[int, Participant], packetizer: Packetizer) -> None:
+        """Notes which turns are over. `of`: the process of each worker."""
+        over = {each for each in self.withdrawn if packetizer.needs_no_thread(each)}
+        for worker in over:
+            self.withdrawn.remove(worker)
+            if of[worker].leaving:
+                self.news.gone.append(worker)
+            else:
+                self.rest(of[worker], worker)
+
+    def lose(self, workers: Sequence[int]) -> None:
+        """Workers are there no more."""
+        self.news.gone += workers
+        self.withdrawn.difference_update(workers)
+        self.awaited.difference_update(workers)
+
+    def note_done(self, event: Event, packetizer: Packetizer) -> None:
+        """Notes what a worker has done, for Blame. To be called before the packetizer hears it."""
+        if isinstance(event, FileOpened):
+            self.news.done.append((event.file, 0, None))
+        elif isinstance(event, PacketDone):
+            spans = packetizer.in_hand(event.worker)
+            self.news.done += [(spans[0][0], spans[0][1], event.stop)] if spans else []
+        elif isinstance(event, FilesDone):
+            files = packetizer.in_hand(event.worker)
+            for (file, _, _), entries in zip(files, event.entries, strict=False):
+                self.news.done += [(file, 0, None), (file, 0, entries)]
