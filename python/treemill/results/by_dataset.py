@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError, check_text
 from .listing import as_html, as_text
-from .variations import NOMINAL, Variations
+from .variations import NOMINAL, Variations, alike, plus
 
 if TYPE_CHECKING:
     import hist
@@ -139,7 +139,8 @@ class ByDataset(dict[str, Value]):
         Raises
         ------
         QueryError
-            If a sample lacks one of the items, or if a process has no nominal sample.
+            If a sample lacks one of the items, if a process has no nominal sample, or if a sample's
+            variation has the name of one by `vary`.
 
         Examples
         --------
@@ -163,6 +164,13 @@ class ByDataset(dict[str, Value]):
                 shared[of] = _common(shared[of], own) if of in shared else own
             else:
                 _add(others.setdefault(of, {}), kind, varied.nominal)
+        for of in others.keys() & nominal.keys():
+            twice = others[of].keys() & (nominal[of].keys() | nominal[of].unchanged)
+            if twice:
+                raise QueryError(
+                    f"{by} {of!r} has the variation {min(twice)!r} twice, by vary() and by a "
+                    f"sample whose {variation} has this name: give one of them another name"
+                )
         for of in others.keys() - nominal.keys():
             raise QueryError(
                 f"{by} {of!r} has the variations {', '.join(others[of])}, and no sample whose "
@@ -223,7 +231,7 @@ def _category(by: str, name: str, metadata: Mapping[str, object]) -> str:
 def _stacked(by: str, categories: Mapping[str, Iterable[object]]) -> hist.Hist:
     import hist
 
-    sums = _alike({name: _sum(name, values) for name, values in categories.items()})
+    sums = alike({name: _sum(name, values) for name, values in categories.items()})
     first = next(iter(sums.values()))
     axis = hist.axis.StrCategory(list(sums), name=by, label=by, overflow=False)
     stacked = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
@@ -231,37 +239,6 @@ def _stacked(by: str, categories: Mapping[str, Iterable[object]]) -> hist.Hist:
     for index, value in enumerate(sums.values()):
         view[index] = value.view(flow=True)
     return stacked
-
-
-def _alike(histograms: Mapping[str, hist.Hist]) -> Mapping[str, hist.Hist]:
-    """The histograms with the same axes: those that have grown get the categories of all. Raises
-    QueryError if they differ in anything else."""
-    (first_name, first), *others = histograms.items()
-    if all(
-        each.axes == first.axes and each.storage_type is first.storage_type for _, each in others
-    ):
-        return histograms
-    frame = first
-    for name, each in others:
-        frame = _plus(frame, each, f"{first_name!r} and {name!r}")
-    empty = frame.copy().reset()
-    return {name: empty + each for name, each in histograms.items()}
-
-
-def _plus(total: hist.Hist, each: hist.Hist, names: str) -> hist.Hist:
-    try:
-        return total + each
-    except (TypeError, ValueError):
-        raise QueryError(
-            f"the histograms of {names} cannot be stacked, because they have different axes or "
-            f"storages: {_form(total)} and {_form(each)}. Book them with the same bins= and "
-            "storage="
-        ) from None
-
-
-def _form(histogram: hist.Hist) -> str:
-    axes = ", ".join(map(repr, histogram.axes))
-    return f"{axes:.200} ({histogram.storage_type.__name__})"
 
 
 def _stacked_variations(
@@ -290,6 +267,6 @@ def _sum(name: str, values: Iterable[object]) -> hist.Hist:
     for value in values:
         if not hasattr(value, "axes"):
             raise QueryError(f"{value!r:.60} is not a histogram")
-        total = value if total is None else _plus(total, value, f"two samples of {name!r}")
+        total = value if total is None else plus(total, value, f"two samples of {name!r}")
     assert total is not None
     return total

@@ -18,7 +18,7 @@ from .listing import as_html, as_text
 if TYPE_CHECKING:
     from hist import Hist
 
-__all__ = ["NOMINAL", "Variations", "split", "systematic"]
+__all__ = ["NOMINAL", "Variations", "alike", "plus", "split", "systematic"]
 
 if TYPE_CHECKING:
     import hist
@@ -183,7 +183,8 @@ class Variations(Mapping[str, Value]):
         Raises
         ------
         QueryError
-            If the values are not histograms.
+            If the values are not histograms of the same bins and storage, or if a name is that of
+            no variation.
 
         Examples
         --------
@@ -197,6 +198,9 @@ class Variations(Mapping[str, Value]):
         values = self._histograms()
         first = values[NOMINAL]
         chosen = list(self) if names is None else listed("names", names)
+        unknown = next((each for each in chosen if each not in {*self, *self.unchanged}), None)
+        if unknown is not None:
+            raise QueryError(f"there is no variation {unknown!r}", suggestions=[*self])
         axis = hist.axis.StrCategory(chosen, name=name, label=name, overflow=False)
         histogram = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
         view = histogram.view(flow=True)
@@ -218,7 +222,7 @@ class Variations(Mapping[str, Value]):
         Raises
         ------
         QueryError
-            If the values are not histograms.
+            If the values are not histograms of the same bins and storage.
 
         Examples
         --------
@@ -264,7 +268,8 @@ class Variations(Mapping[str, Value]):
         Raises
         ------
         QueryError
-            If the values are not histograms, or if there is no such kind.
+            If the values are not histograms of the same bins and storage, or if there is no such
+            kind.
         UnsupportedError
             If matplotlib or mplhep is not installed. It is an ImportError, too.
 
@@ -280,7 +285,7 @@ class Variations(Mapping[str, Value]):
     def _histograms(self) -> dict[str, hist.Hist]:
         if not hasattr(self.nominal, "axes"):
             raise QueryError(f"{self.nominal!r} is not a histogram")
-        return dict(self)
+        return dict(alike(self._values))
 
     def _repr_html_(self) -> str:
         from ..pictures.html import of_variations  # start-up
@@ -288,21 +293,57 @@ class Variations(Mapping[str, Value]):
         return as_html(self) or of_variations(self)
 
 
-# Histograms with an axis of categories, taken apart. Knows no booking and no file.
+# Histograms side by side, and those with an axis of categories, taken apart. Knows no booking and
+# no file.
 
 VARIATION = "variation"
 """The name of an axis of variations."""
 
 
+def alike(histograms: Mapping[str, hist.Hist]) -> Mapping[str, hist.Hist]:
+    """The histograms with the same axes: those that have grown get the categories of all. Raises
+    QueryError if they differ in anything else."""
+    (first_name, first), *others = histograms.items()
+    if all(
+        each.axes == first.axes and each.storage_type is first.storage_type for _, each in others
+    ):
+        return histograms
+    frame = first
+    for name, each in others:
+        frame = plus(frame, each, f"{first_name!r} and {name!r}")
+    empty = frame.copy().reset()
+    return {name: empty + each for name, each in histograms.items()}
+
+
+def plus(total: hist.Hist, each: hist.Hist, names: str) -> hist.Hist:
+    """The sum of two histograms. `names`: what messages call them. Raises QueryError if they cannot
+    be added."""
+    try:
+        return total + each
+    except (TypeError, ValueError):
+        raise QueryError(
+            f"the histograms of {names} cannot be stacked, because they have different axes or "
+            f"storages: {_form(total)} and {_form(each)}. Book them with the same bins= and "
+            "storage="
+        ) from None
+
+
+def _form(histogram: hist.Hist) -> str:
+    axes = ", ".join(map(repr, histogram.axes))
+    return f"{axes:.200} ({histogram.storage_type.__name__})"
+
+
 def split(values: Variations[Hist], axis: str | int) -> dict[str, Variations[Hist]]:
     """Histograms by the categories of the axis of this name or number, without it; nothing if there
-    is no such axis. Raises QueryError if they have no other."""
+    is no such axis. Raises QueryError if they have no other, or if the axes of one differ."""
     axes = values.nominal.axes
     places = [axis] if isinstance(axis, int) else [i for i, a in enumerate(axes) if a.name == axis]
     if not places or axes[places[0]].traits.continuous:
         return {}
     if len(axes) == 1:
         raise QueryError(f"a histogram has no other axis than {axis!r}")
+    values = Variations(alike(dict(values)), values.unchanged)  # categories have one order then
+    axes = values.nominal.axes
     parts = {}
     for i in range(axes[places[0]].size):
         place = {places[0]: i}

@@ -466,3 +466,7 @@ def test_data_sets_that_are_variations(paths):
     assert counts["tt"].nominal == fs["one"].num_entries + fs["two"].num_entries
     with raises(tm.QueryError, said="tt has the variations scaleup, and no sample"):
         fs.subset(["up", "w"]).count().value.as_variations()
+    same = fs.vary("MET_pt", {"scaleup": "MET_pt * 1.1"}, name="jes").sum("MET_pt").value
+    same.metadata["up"]["variation"] = "jes:scaleup"
+    with raises(tm.QueryError, about=["tt", "jes:scaleup"]):
+        same.as_variations()

@@ -120,6 +120,28 @@ def test_as_one_histogram(met):
         np.testing.assert_array_equal(found.view(flow=True), each.view(flow=True))
     with raises(tm.QueryError, said="is not a histogram"):
         tm.Variations({"nominal": 3}).to_hist()
+    with raises(tm.QueryError, about="MET_pt:upp"):
+        met.to_hist(names=["nominal", "MET_pt:upp"])
+
+
+def test_histograms_of_other_bins_are_not_put_side_by_side(tmp_path):
+    def made(stop):
+        return hist.Hist(hist.axis.Regular(2, 0, stop, name="x")).fill([0.5, 1.5])
+
+    other = tm.Variations({"nominal": made(2), "ps": made(4)})
+    for what in (other.to_hist, other.band, other.plot):
+        with raises(tm.QueryError, about=["nominal", "ps"]):
+            what()
+
+
+def test_categories_in_another_order_keep_their_contents():
+    def made(categories):
+        axis = hist.axis.StrCategory(categories, name="x", growth=True)
+        return hist.Hist(axis).fill(["a", "a", "b", *categories[2:]])
+
+    whole = tm.Variations({"nominal": made(["a", "b"]), "ps": made(["b", "a", "c"])}).to_hist()
+    found = [[float(whole[name, each]) for each in "abc"] for name in ("nominal", "ps")]
+    assert found == [[2, 1, 0], [2, 1, 1]]
 
 
 def test_pictures(met, tmp_path):

@@ -324,3 +324,19 @@ def test_the_processes_of_a_region_have_the_same_bins(tmp_path):
         tm.templates(results, tmp_path / "x.root")
     # Where the name has no process, it is not known what is added up.
     assert tm.templates(results, tmp_path / "x.root", name="{region}/{sample}")
+
+
+def test_processes_in_another_order_keep_their_contents(tmp_path):
+    def made(processes):
+        axes = (
+            hist.axis.StrCategory(processes, name="process", growth=True),
+            hist.axis.Variable(EDGES),
+        )
+        return hist.Hist(*axes).fill(["tt", "tt", "w"], [10, 50, 10])
+
+    results = {"sr": tm.Variations({"nominal": made(["tt", "w"]), "jes:up": made(["w", "tt"])})}
+    tm.templates(results, tmp_path / "x.root", empty="ignore")
+    with uproot.open(tmp_path / "x.root") as file:
+        for name, wanted in (("tt", [1, 0, 1, 0]), ("w", [1, 0, 0, 0])):
+            assert file[f"sr/{name}"].values().tolist() == wanted
+            assert file[f"sr/{name}_jesUp"].values().tolist() == wanted
