@@ -358,6 +358,7 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "zstd has levels from 1 to 19": "zstd has levels from 1 to 19",
     },
     WorkerError: {
+        "filled with memory": "it alone had filled with memory",
         "may take 300 MB": "may take 300 MB in each process",
         "3 times the workers with exit code 7": "3 times the workers' .* with exit code 7",
         "No module named mine": "No module named 'mine'",

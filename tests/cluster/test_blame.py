@@ -186,6 +186,45 @@ def test_the_greedy_one_of_several_in_a_process_is_found_and_no_other(
             check(events, each.result(120))
 
 
+def hoarding(megabytes):
+    """Leaves so much of each chunk where no result is, and takes a moment."""
+
+    def hoarding(chunk):
+        import sys
+        import time
+
+        import numpy as np
+
+        vars(sys).setdefault("left_by_a_test", []).append(np.ones(megabytes << 17))
+        time.sleep(0.1)
+        return {"n": len(chunk)}
+
+    return hoarding
+
+
+@pytest.mark.slow  # five processes are filled and started again, which takes a minute
+@again
+def test_one_that_leaves_memory_in_processes_is_given_up_and_no_other(
+    processes, events, tmp_path, turn
+):
+    """It has nothing of note in hand when a process dies, and others have."""
+    processes.add(2, 2, "--nanny", "--memory-limit", MEMORY)
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    with tm.connect(processes.address) as session, tm.connect(processes.address) as other:
+        session._pool._client.wait_for_workers(2, timeout=60)
+        fine = [each.submit(slow(seen, 1e-2), events, chunksize=100) for each in (other, other)]
+        until(lambda: list(seen.iterdir()), "others at work")
+        bad = session.submit(hoarding(20), events, chunksize=20)
+        with raises(tm.WorkerError, about="query 'hoarding'", said="filled with memory") as caught:
+            bad.result(200)
+        assert "kept" in str(caught.value)
+        assert not any(each.done for each in fine), "it was alone anyway"
+        (seen / "hurry").touch()
+        for each in fine:
+            check(events, each.result(120))
+
+
 def test_only_clusters_have_a_limit_for_each_query(events):
     with (
         tm.connect(workers=1) as session,

@@ -2,7 +2,7 @@
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill but
 its errors."""
 
-from .blame import Blame
+from .blame import Blame, Filled
 from .entities import Range, WorkerGone
 from .events import (
     FAILED,
@@ -93,6 +93,7 @@ __all__ = [
     "FileSize",
     "FilesDone",
     "FilesLocated",
+    "Filled",
     "Finish",
     "Forget",
     "Grant",

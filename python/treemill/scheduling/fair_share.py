@@ -166,6 +166,8 @@ class Query:
     wanted_home: str | None = None
     """The process that is to be its own, if it matters which."""
     alone_since: float = math.inf
+    alone_for: float = math.inf
+    """Seconds after which it need not be alone, if it has lost no worker in them."""
 
     @property
     def shares(self) -> tuple[Share, Share]:

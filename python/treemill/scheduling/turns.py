@@ -32,7 +32,8 @@ STARTING = 10.0
 """Seconds for which a worker that has a turn may load what it needs, before the turn counts as
 begun. A turn that was taken away meanwhile would have loaded it for nothing."""
 ALONE = 60.0
-"""Seconds after which a query that runs alone, and has lost no worker, need not do so any more."""
+"""Seconds after which a query that runs alone, and has lost no worker, need not do so any more, if
+nothing else is said."""
 
 
 @frozen
@@ -166,11 +167,22 @@ class Turns:
         if known is not None:
             self._changed.update(known.waiting)
 
-    def isolate(self, query: str, most: int | None, now: float, home: str | None = None) -> None:
+    def isolate(
+        self,
+        query: str,
+        most: int | None,
+        now: float,
+        home: str | None = None,
+        seconds: float = ALONE,
+    ) -> None:
         """The query is to run alone in one process, with at most so many turns; None: not any
-        more. `home`: in this process, if no other query has it for itself."""
+        more. `home`: in this process, if no other query has it for itself. `seconds`: for so long,
+        unless it loses a worker."""
         known = self._queries.get(query)
-        if known is None or known.most == most:
+        if known is None:
+            return
+        known.alone_for = seconds if known.most is None else max(known.alone_for, seconds)
+        if known.most == most:
             return
         if most is None:
             self._move_out(known)
@@ -408,7 +420,7 @@ class Turns:
         for query in self._queries.values():
             if query.most is not None:
                 self._changed.update(query.waiting)
-                if query.home is not None and now - query.alone_since > ALONE:
+                if query.home is not None and now - query.alone_since > query.alone_for:
                     self.isolate(query.name, None, now)
 
     # Changes.

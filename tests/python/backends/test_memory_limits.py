@@ -6,7 +6,13 @@ run alone for ever.
 import random
 
 import pytest
-from treemill.backends.dask.memory_limits import AtWork, Measured, MemoryLimits, Over
+from treemill.backends.dask.memory_limits import (
+    AtWork,
+    LowWater,
+    Measured,
+    MemoryLimits,
+    Over,
+)
 
 from tests.random_search import share
 
@@ -167,3 +173,39 @@ def test_one_that_ends_is_forgotten():
     limits.end("b")
     assert limits.works == {"a"}
     assert limits.look(400, {"a": AtWork(LIMIT, 1, 0)}, 2.0) is None
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_a_process_keeps_is_known_whatever_its_packets_take(threads):
+    """The told memory is never more than a step and a packet of each other thread above what is
+    held there, and those that have worked are named."""
+    for seed in range(20):
+        queries = [Query("keeps", 200, keeps=5, most=None), Query("fine", 300, most=None)]
+        process, low = Process(seed, threads, *queries), LowWater(limit=3200)
+        told, worked, find = [], set(), process.limits.look
+
+        def look(private, at_work, now, low=low, told=told, worked=worked, find=find):
+            found = low.look(private, at_work)
+            if found is not None:
+                told.append(found.keeps)
+                worked.update(found.worked)
+            return find(private, at_work, now)
+
+        process.limits.look = look
+        process.run(20 * 60 * 2)
+        held = process.garbage + queries[0].held
+        assert told[0] <= 1100, "what there was before"
+        assert held - 400 <= told[-1] <= held + 300 * (threads - 1) + 100, f"seed {seed}"
+        assert worked == {"keeps", "fine"}
+
+
+def test_a_process_is_not_full_while_a_long_packet_takes_much():
+    low = LowWater(limit=320)
+    assert low.look(100, {}).keeps == 100
+    for moment in range(100):
+        done = {"long": AtWork(None, 1, 0), "short": AtWork(None, 1, moment)}
+        assert low.look(100 if moment == 0 else 300, done) is None
+    assert low.look(150, {"long": AtWork(None, 0, 1), "short": AtWork(None, 1, 100)}) is None
+    found = low.look(150, {"short": AtWork(None, 1, 101)})
+    assert found.keeps == 150
+    assert set(found.worked) == {"long", "short"}

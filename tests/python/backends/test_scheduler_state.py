@@ -18,6 +18,7 @@ from treemill.backends.dask.messages import (
     End,
     Fetch,
     Hold,
+    KeepsMemory,
     Limits,
     Loaded,
     Mailbox,
@@ -697,6 +698,11 @@ def shared_process():
             sent += say(address, Loaded(begin.work, begin.workers), *joined)
         return sent
 
+    def anew(address):
+        mails[address], starts[address] = Mailbox(), starts[address] + " again"
+        sent[address] = say(address)
+
+    say.anew = anew
     for address in mails:
         say(address)
 
@@ -761,6 +767,47 @@ def test_a_query_that_ends_while_its_memory_is_measured_leaves_nothing():
     assert not scheduler_state._measured
     say("b", OverMemory("bob's", is_wanted=True))
     assert scheduler_state._turns.is_alone("bob's")
+
+
+def test_a_query_that_fills_processes_beside_others_is_given_up_by_name():
+    """Whoever has packets in hand: those do not count, and the other query goes on."""
+    scheduler_state, say, go_on = shared_process()
+
+    def fill_and_lose(address, *queries):
+        """Whether each query has to be alone then."""
+        say(address, KeepsMemory(100, 1000, ()))
+        say(address, KeepsMemory(800, 1000, queries))
+        scheduler_state.remove(address, f"worker {address} was lost")
+        alone = [scheduler_state._turns.is_alone(name) for name in ("ana's", "bob's")]
+        say.anew(address)
+        go_on()
+        return alone
+
+    assert fill_and_lose("b", "bob's") == [False, True], "it may have been left there before"
+    assert fill_and_lose("a", "ana's") == [True, True]
+    for turn in range(3):
+        (home,) = homes(scheduler_state, "ana's")
+        assert fill_and_lose(home, "ana's") == [turn < 2, False]
+    error = scheduler_state.status("ana's").ended.error
+    assert isinstance(error, WorkerError)
+    assert names(error, "query 'query'")
+    assert names(error, "had kept 700 B")
+    assert scheduler_state.status("bob's").ended is None
+    assert homes(scheduler_state, "bob's") == {"a", "b"}
+
+
+def test_a_query_that_fills_no_process_need_not_be_alone_after_a_while():
+    scheduler_state, say, go_on = shared_process()
+    say("b", KeepsMemory(100, 1000, ()))
+    say("b", KeepsMemory(800, 1000, ("ana's",)))
+    scheduler_state.remove("b", "worker b was lost")
+    say.anew("b")
+    go_on()
+    assert scheduler_state._turns.is_alone("ana's")
+    for _ in range(4):
+        go_on()
+    assert not scheduler_state._turns.is_alone("ana's")
+    assert scheduler_state._blame.most("ana's") is None
 
 
 @pytest.mark.parametrize("end", ["stop", "abort"])

@@ -1,4 +1,5 @@
-"""Whether a query takes more memory in one of Dask's worker processes than it may.
+"""Whether a query takes more memory in one of Dask's worker processes than it may, and what the
+process keeps between packets.
 
 A process does not know which of its threads has taken what. So a query is measured while no other
 one is at work in its process, from the least that the process has had since then. If others are at
@@ -11,17 +12,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from treemill import _core
 
 from ..._system.memory import private_bytes
 from ...frozen import frozen
 
-__all__ = ["AtWork", "Measured", "MemoryLimits", "Over", "watch"]
+__all__ = ["AtWork", "Kept", "LowWater", "Measured", "MemoryLimits", "Over", "Watched", "watch"]
 
 _LOOK_SECONDS = 0.05
+_CALM_SECONDS = 0.5
+"""Between looks, if no query has a limit."""
+_STEPS = 32
+"""What a process keeps is told when it has changed by such a part of what it may have."""
 _MEASURE_SECONDS = 60.0
 """Seconds after which a query that should have the process for itself, and has not done a packet
 there alone, is taken for measured: another one's packet may never end."""
@@ -56,6 +62,15 @@ class Measured:
     """A query that was to have the process for itself need not any more."""
 
     work: str
+
+
+@frozen
+class Kept:
+    """The process keeps so many bytes between packets."""
+
+    keeps: int
+    worked: tuple[str, ...]
+    """The queries that were at work since this was found last; none: it is found first."""
 
 
 @dataclass(eq=False, slots=True)
@@ -183,30 +198,90 @@ class MemoryLimits:
         return here.taken is None or taken - others > most * (1 + here.asked)
 
 
-def watch(
-    at_work: Callable[[], Mapping[str, AtWork] | None],
-    is_over: Callable[[str], bool],
-    tell: Callable[[Over | Measured], None],
-) -> None:
-    """Looks at this process now and then on a thread of its own, until `at_work` gives None.
-    `is_over`: whether a query has no part in it any more."""
+class LowWater:
+    """What a process keeps between packets: the least that it has until all packets that were in
+    hand are done, and so on. Pure.
+
+    >>> low = LowWater(limit=3200)
+    >>> low.look(500, {}).keeps, low.look(900, {"mine": AtWork(in_hand=1, done=0)})
+    (500, None)
+    >>> low.look(1100, {"mine": AtWork(in_hand=1, done=0)})  # the same packet
+    >>> low.look(700, {"mine": AtWork(in_hand=1, done=1)})
+    Kept(keeps=700, worked=('mine',))
+    """
+
+    def __init__(self, limit: int) -> None:
+        """`limit`: the most bytes that the process may have."""
+        self._step = max(limit // _STEPS, 1)
+        self._told: int | None = None
+        self._worked: dict[str, None] = {}
+        self._least = 0
+        self._until: dict[str, int] = {}
+        """The orders that each query will have carried out once those in hand are done."""
+
+    def look(self, private: int, at_work: Mapping[str, AtWork]) -> Kept | None:
+        """A look at the process, as that of MemoryLimits. Returns what is new."""
+        if self._told is None:
+            self._told = self._least = private
+            return Kept(private, ())
+        self._worked |= dict.fromkeys(at_work)
+        self._least = min(self._least, private)
+        if any(work in at_work and at_work[work].done < end for work, end in self._until.items()):
+            return None
+        keeps, self._least = self._least, private
+        self._until = {work: doing.done + doing.in_hand for work, doing in at_work.items()}
+        if abs(keeps - self._told) < self._step or not self._worked:
+            return None
+        worked, self._worked, self._told = tuple(self._worked), {}, keeps
+        return Kept(keeps, worked)
+
+
+class Watched(Protocol):
+    """Whose memory is looked at."""
+
+    low_water: LowWater | None
+    """What finds what the process keeps; None: nobody asks."""
+    looks: threading.Event
+    """Is set if there should be a look at once."""
+
+    @property
+    def has_limits(self) -> bool:
+        """True if some query may take so many bytes only."""
+
+    def at_work(self) -> Mapping[str, AtWork] | None:
+        """What the queries have done since the last look. None ends the looks."""
+
+    def has_ended(self, work: str, /) -> bool:
+        """True if a query has no part in the process any more."""
+
+    def tell_memory(self, found: Over | Measured | Kept, /) -> None:
+        """Something was found."""
+
+
+def watch(process: Watched) -> None:
+    """Looks at this process now and then on a thread of its own."""
 
     def look() -> None:
-        limits, wait = MemoryLimits(), threading.Event()
+        limits = MemoryLimits()
         while True:
+            process.looks.clear()
             # The columns that the process keeps are for all queries, and have a limit of their own.
             private = max(private_bytes() - _core.cache_held(), 0)
             # Who is at work is asked later: one that begins in between has taken nothing of that,
             # and one that had begun is never left out, however long this thread has to wait.
-            there = at_work()
+            there = process.at_work()
             if there is None:
                 return
             for work in limits.works - there.keys():
-                if is_over(work):
+                if process.has_ended(work):
                     limits.end(work)
-            found = limits.look(private, there, time.monotonic())
-            if found is not None:
-                tell(found)
-            wait.wait(_LOOK_SECONDS)
+            low = process.low_water
+            for found in (
+                limits.look(private, there, time.monotonic()),
+                None if low is None else low.look(private, there),
+            ):
+                if found is not None:
+                    process.tell_memory(found)
+            process.looks.wait(_LOOK_SECONDS if process.has_limits else _CALM_SECONDS)
 
     threading.Thread(target=look, name="treemill-memory", daemon=True).start()

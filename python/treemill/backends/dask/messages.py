@@ -46,6 +46,7 @@ __all__ = [
     "Fetch",
     "HeldPartial",
     "Hold",
+    "KeepsMemory",
     "Limits",
     "Listed",
     "Loaded",
@@ -117,7 +118,7 @@ def free_threads(
     return max(threads, 0)
 
 
-VERSION = 15
+VERSION = 16
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
@@ -387,6 +388,16 @@ class OverMemory:
 
     work: str
     is_wanted: bool
+
+
+@frozen
+class KeepsMemory:
+    """What the process keeps of memory from packet to packet, and may have in all. See Blame."""
+
+    keeps: int
+    limit: int
+    worked: tuple[str, ...]
+    """The passes that were at work since this was said last; none: it is said first."""
 
 
 # From the scheduler to a client.

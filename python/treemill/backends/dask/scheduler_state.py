@@ -11,13 +11,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...errors import QueryError
+from ..._system.memory import said_bytes
+from ...errors import QueryError, WorkerError
 from ...frozen import replaced
-from ...scheduling import Blame, Coverage, Grant, Monitored, Rules, Turns
+from ...scheduling import Blame, Coverage, Filled, Grant, Monitored, Rules, Turns
 from .messages import (
     AdmittedThreads,
     Begin,
     HeldPartial,
+    KeepsMemory,
     Listed,
     Mailbox,
     OverMemory,
@@ -141,6 +143,7 @@ class SchedulerState:
         self._heard.pop(address, None)
         if process is not None:
             self._lose(address, reason, fault)
+            self._blame.gone(address)
             self._turns.remove(address, self._clock())
             self._end_measures(address)
 
@@ -177,9 +180,37 @@ class SchedulerState:
         )
 
     def _lose(self, address: str, reason: str, fault: bool = True) -> None:
-        guilty = self._blamed(address) if fault else None
+        filled = self._filled(address) if fault else None
+        guilty = self._blamed(address) if fault and filled is None else None
+        if filled is not None:
+            reason += f", and had kept {said_bytes(filled.kept)} from packet to packet"
         for name, each in list(self._passes.items()):
             self._post(each, each.lose(address, reason, name == guilty))
+        if filled is not None:
+            self._set_apart(filled, address, reason)
+
+    def _filled(self, address: str) -> Filled | None:
+        """What follows if the process died of what its passes had kept there."""
+        queries = {name for name, each in self._passes.items() if not each.over}
+        return self._blame.filled(address, queries, self._turns.is_alone, self._clock())
+
+    def _set_apart(self, filled: Filled, address: str, reason: str) -> None:
+        now = self._clock()
+        for each in filled.cleared:
+            self._turns.isolate(each, self._blame.most(each), now)
+        if (name := filled.suspect) is not None:
+            self._turns.isolate(name, self._blame.most(name), now, seconds=filled.seconds)
+        if filled.given_up is not None:
+            about = self._passes[filled.given_up]
+            words = (
+                f"query {about.request.title!r} was given up: again and again worker processes "
+                f"were lost which it alone had filled with memory: {reason}. It keeps something of "
+                "each packet that is not its result, in a list of a module, a cache, a thread or a "
+                "library; give that back after each chunk. If its result is that large, workers "
+                "need more memory"
+            )
+            self._post(about, about.fail(WorkerError(words, worker=address)))
+        self._decide()
 
     def _measure(self, pass_scheduler: PassScheduler, address: str, is_wanted: bool) -> None:
         """Has a pass run alone in this process, which measures what memory it takes."""
@@ -259,6 +290,10 @@ class SchedulerState:
         except ValueError:
             return False
         for message in messages:
+            if isinstance(message, KeepsMemory):
+                told = (message.keeps, message.limit, message.worked)
+                self._blame.keeps(address, *told, self._clock())
+                continue
             about = self._passes.get(message.work)  # type: ignore[attr-defined]
             if about is not None:
                 self._receive(about, address, message)
@@ -450,6 +485,9 @@ class SchedulerState:
             elif now - self._ripe.setdefault(name, now) > pass_scheduler.request.keep:
                 self.forget(name)
         self._decide(everywhere=True)
+        for name in self._blame.hoarders:
+            if not self._turns.is_alone(name):  # it was, for long enough
+                self._blame.has_been_alone(name)
         used = {
             digest
             for pass_scheduler in self._passes.values()

@@ -20,7 +20,7 @@ from concurrent.futures import Future
 
 from ...errors import portable
 from ...scheduling import Ranges
-from .memory_limits import AtWork, Measured, Over, watch
+from .memory_limits import AtWork, Kept, LowWater, Measured, Over, watch
 from .merger import Read, RefusedByMerger
 from .messages import (
     Act,
@@ -30,6 +30,7 @@ from .messages import (
     End,
     Fetch,
     Hold,
+    KeepsMemory,
     Mailbox,
     Parcel,
     Recall,
@@ -42,6 +43,9 @@ __all__ = ["WorkerAgent"]
 
 _BLOB_BYTES = 512 << 20
 """Bytes of tasks and inputs that a process keeps for passes to come."""
+
+_ENDED = ", which has ended"
+"""Behind the name of a pass that has ended here, and is at work still."""
 
 Hand = Callable[[str, Handed, Ranges, "bytes | None"], "Future[None]"]
 
@@ -57,11 +61,13 @@ class WorkerAgent:
         hand: Hand,
         read: Callable[[str, str, int], Future[Read]],
         awake: Callable[[bool], None],
+        memory: int = 0,
     ) -> None:
         """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
         `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
         is called, on any thread, when there is something to be sent: at once, or (False) with what
-        else there will be within some milliseconds."""
+        else there will be within some milliseconds. `memory`: the most bytes that the process may
+        have; 0: nobody knows."""
         self.address = address
         self.hand = hand
         self.fetch = read
@@ -81,6 +87,9 @@ class WorkerAgent:
         self._passes: dict[str, PassWorkers] = {}
         self._ended: list[PassWorkers] = []  # that are at work still
         self._is_watched = False
+        self.looks = threading.Event()
+        """Is set if there should be a look at the memory at once."""
+        self._limit = memory
         self.restart()
 
     def _ask_names(self) -> None:
@@ -94,6 +103,7 @@ class WorkerAgent:
             self._passes = {}
             self.start = uuid.uuid4().hex
             self._mail = Mailbox()
+            self.low_water = LowWater(self._limit) if self._limit else None
 
     # Messages.
 
@@ -136,10 +146,11 @@ class WorkerAgent:
         if isinstance(message, Begin):
             self._passes[message.work] = PassWorkers(message, self)
             with self._lock:  # or the last look of the watch that ends may not have seen this pass
-                is_new = message.memory is not None and not self._is_watched
-                self._is_watched = self._is_watched or is_new
+                is_new, self._is_watched = not self._is_watched, True
             if is_new:
-                watch(self._at_work, lambda work: work not in self._passes, self._tell_memory)
+                watch(self)
+            elif message.memory is not None:
+                self.looks.set()
             return
         assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
         pass_workers = self._passes.get(message.work)
@@ -158,19 +169,33 @@ class WorkerAgent:
 
     # Memory, on a thread of its own.
 
-    def _at_work(self) -> dict[str, AtWork] | None:
-        """What the passes have done since the last look. None if none has a limit any more."""
+    @property
+    def has_limits(self) -> bool:
+        """True if some pass may take so many bytes only."""
+        return any(each.memory is not None for each in list(self._passes.values()))
+
+    def at_work(self) -> dict[str, AtWork] | None:
+        """What the passes have done since the last look. None if there is none any more."""
         with self._lock:
             passes = list(self._passes.values())
             self._ended = [each for each in self._ended if each.is_at_work]
             late = [(each.name, doing) for each in self._ended if (doing := each.worked())]
-            if all(each.memory is None for each in passes):
+            if not passes:
                 self._is_watched = False
                 return None
-        ended = {f"{name}, which has ended": doing for name, doing in late}
+        ended = {name + _ENDED: doing for name, doing in late}
         return ended | {each.name: doing for each in passes if (doing := each.worked())}
 
-    def _tell_memory(self, found: Over | Measured) -> None:
+    def has_ended(self, work: str) -> bool:
+        """True if this pass has no part in the process any more."""
+        return work not in self._passes
+
+    def tell_memory(self, found: Over | Measured | Kept) -> None:
+        """Something was found."""
+        if isinstance(found, Kept):
+            worked = tuple({work.removesuffix(_ENDED) for work in found.worked})
+            self.send_message(KeepsMemory(found.keeps, self._limit, worked))
+            return
         pass_workers = self._passes.get(found.work)
         if pass_workers is not None:
             pass_workers.tell_memory(found)

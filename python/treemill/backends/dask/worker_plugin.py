@@ -19,6 +19,7 @@ from distributed.core import ConnectionPool, send_recv
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import to_serialize
 
+from ..._system.memory import available
 from ...errors import UnsupportedError, traceback_of
 from ...scheduling import Ranges
 from . import dask_logs
@@ -142,6 +143,7 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
                 hand=self._hand,
                 read=self._read,
                 awake=self._awake,
+                memory=worker.memory_manager.memory_limit or available() or 0,
             )
         return self._agent
 
