@@ -11,10 +11,11 @@ import builtins
 import dis
 import itertools
 import os
+import stat
 import sys
 import types
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from functools import cache
 
@@ -108,7 +109,10 @@ _LOOKS = frozenset(
         *("open", "exec", "eval", "compile", "globals", "locals", "vars", "input", "breakpoint"),
         *("getattr", "setattr", "delattr", "__import__", "id", "hash", "__dict__"),
         *("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes"),
-        *("read_csv", "read_parquet", "urlopen", "getenv", "environ", "random", "default_rng"),
+        *("read_csv", "read_parquet", "read_table", "read_json", "read_hdf", "read_pickle"),
+        *("read_feather", "read_excel", "open_file", "open_memmap", "from_file", "load_file"),
+        *("load_model", "load_weights", "loadmat", "InferenceSession", "TFile"),
+        *("urlopen", "getenv", "environ", "random", "default_rng"),
         *("rand", "randn", "rvs", "now", "today", "time", "time_ns", "perf_counter", "monotonic"),
     }
 )
@@ -123,15 +127,41 @@ _PURE = frozenset(
     }
 )
 """Modules of Python's library whose functions depend on their arguments only."""
-_RANDOM = ("numpy.random", "scipy.stats")
-"""Modules of packages of which functions draw random numbers."""
+_LOOKING = (
+    *("numpy.random", "scipy.stats", "scipy.io", "uproot", "h5py", "fsspec", "requests"),
+    *("pyarrow.fs", "pyarrow.dataset", "pyarrow.parquet"),
+)
+"""Modules of packages of which functions draw random numbers, or read files."""
 
 
 class _Certain(_Exact):
     """Walks through one value."""
 
+    def of(self, value: object) -> bytes:
+        """See Walk. A text that names a file is its name for functions of packages, maybe, which
+        read it: the file counts, too."""
+        walked = super().of(value)
+        state = _state_of(value) if isinstance(value, str) else None
+        return walked if state is None else hashed("file", [walked, state.encode()])
+
     def _of_held(self, attribute: tuple[str, object]) -> object:
         return attribute
+
+    def _compiled(self, value: object) -> bytes:
+        """See Walk. What such a function uses is in its code since it was compiled."""
+        walked = super()._compiled(value)
+        if value in _measuring or not hasattr(value, "py_func"):
+            return walked
+        _measuring.add(value)
+        try:
+            own = _Certain()._compiled(value)  # however deep in another function it is met here
+        finally:
+            _measuring.discard(value)
+        is_compiled = bool(getattr(value, "overloads", None))
+        if is_compiled and _compiled_as.setdefault(value, own) != own:
+            raise UnsupportedError(f"what {value!r} uses has changed since numba compiled it")
+        _compiled_as[value] = own
+        return walked
 
     def _function(self, value: types.FunctionType) -> bytes:
         if is_importable(value) and not is_own(value.__module__):
@@ -139,8 +169,10 @@ class _Certain(_Exact):
         code = value.__code__
         _check(code, value)
         used = dict(self._used(code, value))
-        names = _all_names(code)
-        cells = [_Named(_certain_content(each, value), names) for each in value.__closure__ or ()]
+        cells = [
+            _Named(_certain_content(each, value), _paths(code, name, _CELLS))
+            for name, each in zip(code.co_freevars, value.__closure__ or (), strict=True)
+        ]
         defaults = value.__defaults__, value.__kwdefaults__
         attributes = {k: v for k, v in value.__dict__.items() if k != "__wrapped__"}
         wrapped = value.__dict__.get("__wrapped__")
@@ -150,17 +182,19 @@ class _Certain(_Exact):
         self, code: types.CodeType, value: types.FunctionType
     ) -> Iterator[tuple[str, object]]:
         """What the code, and code inside it, finds by its names."""
-        names = _all_names(code)
         for name in sorted(_global_names(code)):
             if name in value.__globals__:
-                yield name, _Named(value.__globals__[name], names)
+                yield name, _Named(value.__globals__[name], _paths(code, name, _GLOBALS))
             elif not hasattr(builtins, name):
                 raise UnsupportedError(f"{_title(value)} uses {name}, which does not exist")
+            elif not _is_of_python(found := getattr(builtins, name)):
+                yield name, found
+        names = frozenset((each,) for each in _all_names(code))
         for name in sorted(_imported(code)):
-            module = sys.modules.get(name)
-            if module is None:
+            if name not in sys.modules:
                 raise UnsupportedError(f"{_title(value)} imports {name}, which is not loaded")
-            yield f"import {name}", _Named(module, names)
+            for each in sorted({name, name.partition(".")[0]}):  # `import a.b` gives a
+                yield f"import {each}", _Imported(sys.modules[each], names)
 
     def _kind(self, value: type) -> bytes:
         if is_importable(value) and not is_own(value.__module__):
@@ -179,24 +213,23 @@ class _Certain(_Exact):
         return self._of_package(getattr(value, "__module__", None) or "builtins", value.__name__)
 
     def named(self, value: _Named) -> bytes:
-        """Something that code finds by a name, of which it may take attributes by `names`."""
+        """Something that code finds by a name."""
         module = value.value
         if not isinstance(module, types.ModuleType):
             return self.of(module)
-        if not is_own(module.__name__):
-            inner = [
-                each.__name__
-                for name in value.names
-                if isinstance(each := vars(module).get(name), types.ModuleType)
-            ]
-            parts = [self._of_package(name, "") for name in sorted({module.__name__, *inner})]
-            return hashed("modules", parts)
-        held = {
-            name: _Named(vars(module)[name], value.names - {name})
-            for name in sorted(value.names)
-            if name in vars(module)
-        }
-        return self.all("names of a module", (module.__name__, held))
+        is_mine = is_own(module.__name__)
+        if is_mine and value.is_whole:
+            return self._module(module)
+        held = {}
+        for name, paths in value.taken().items():
+            if name in vars(module):
+                each = vars(module)[name]
+                if is_mine or _may_be_set(each):
+                    held[name] = type(value)(each, paths)
+            elif is_mine and value.is_exact:
+                raise UnsupportedError(f"{module.__name__} makes {name} when it is asked for it")
+        about = module.__name__ if is_mine else self._of_package(module.__name__, "")
+        return self.all("names of a module", (about, held))
 
     def _reduced(self, value: object) -> bytes:
         if isinstance(value, _Named):
@@ -223,12 +256,109 @@ class _Certain(_Exact):
         return hashed("package", [f"{module}:{name} {_version(module)}".encode()])
 
 
-class _Named:
-    """A value that code finds by a name, and all names in the code."""
+Path = tuple[str, ...]
+"""Attributes that code takes, each of the one before it."""
 
-    def __init__(self, value: object, names: frozenset[str]) -> None:
+
+_compiled_as: weakref.WeakKeyDictionary[object, bytes] = weakref.WeakKeyDictionary()
+"""What functions that numba compiles were when they were met last, without those that had been
+compiled before."""
+_measuring: set[object] = set()
+
+
+class _Named:
+    """A value that code finds by a name."""
+
+    is_exact = True
+    """Whether code takes all that `paths` says."""
+
+    def __init__(self, value: object, paths: frozenset[Path]) -> None:
+        """`paths`: what the code takes of it; an empty one: the value as it is."""
         self.value = value
-        self.names = names
+        self.paths = paths
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the value goes to where the code does not say what is taken of it."""
+        return () in self.paths
+
+    def taken(self) -> dict[str, frozenset[Path]]:
+        """What is taken of it, and of that, by its names."""
+        names = sorted({path[0] for path in self.paths if path})
+        return {n: frozenset(path[1:] for path in self.paths if path[:1] == (n,)) for n in names}
+
+
+class _Imported(_Named):
+    """A module that code imports where it runs, which may take anything of it by its names."""
+
+    is_exact = False
+
+    def taken(self) -> dict[str, frozenset[Path]]:
+        """See _Named."""
+        return {path[0]: self.paths - {path} for path in sorted(self.paths)}
+
+
+_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
+_CELLS = frozenset({"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
+_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+
+
+def _paths(code: types.CodeType, name: str, loads: Set[str]) -> frozenset[Path]:
+    """What code, and code inside it, takes of what these instructions find by a name."""
+    found = set()
+    for each in _codes(code):
+        path: list[str] | None = None
+        for step in dis.get_instructions(each):
+            if path is not None and step.opname in _ATTRIBUTES:
+                path.append(str(step.argval))
+                continue
+            if path is not None:
+                found.add(tuple(path))
+            path = [] if step.opname in loads and step.argval == name else None
+    return frozenset(found)
+
+
+_DATA = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+
+
+def _may_be_set(value: object) -> bool:
+    """Whether programs set values like this one in modules of packages, as they do with options:
+    data, modules with such, and functions of the user's in place of the package's."""
+    if isinstance(value, types.FunctionType):
+        return is_own(value.__module__)
+    return type(value) in _DATA or isinstance(value, types.ModuleType)
+
+
+def _is_of_python(builtin: object) -> bool:
+    """Whether a name that all code has is Python's: programs may add some."""
+    if isinstance(builtin, types.BuiltinFunctionType | type):
+        return builtin.__module__ == "builtins"
+    return any(builtin is each for each in (NotImplemented, ..., __debug__))
+
+
+_LONGEST, _MOST = 1024, 1000
+"""Letters of the name of a file; files in a folder, of which more are not looked at."""
+
+
+def _state_of(text: str) -> str | None:
+    """The state of the file that a text names, or of those in the folder; None: it names none."""
+    if len(text) > _LONGEST or not {".", "/"}.intersection(text) or not text.strip("./"):
+        return None
+    try:
+        about = os.stat(text)
+        if not stat.S_ISDIR(about.st_mode):
+            return _state(about)
+        if "/" not in text:
+            return None
+        with os.scandir(text) as entries:
+            each = [(e.name, _state(e.stat())) for e in itertools.islice(entries, _MOST)]
+        return f"{_state(about)} {sorted(each)}"
+    except (OSError, ValueError):
+        return None
+
+
+def _state(about: os.stat_result) -> str:
+    return f"{about.st_size} {about.st_mtime_ns} {about.st_ctime_ns} {about.st_ino}"
 
 
 def _is_outside(module: str) -> bool:
@@ -236,7 +366,7 @@ def _is_outside(module: str) -> bool:
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return top not in _PURE
-    return module.startswith(_RANDOM)
+    return module.startswith(_LOOKING)
 
 
 @cache
@@ -297,7 +427,7 @@ def _global_names(code: types.CodeType) -> set[str]:
         str(step.argval)
         for each in _codes(code)
         for step in dis.get_instructions(each)
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval not in _OF_CLASSES
+        if step.opname in _GLOBALS and step.argval not in _OF_CLASSES
     }
 
 

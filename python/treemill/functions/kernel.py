@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 import numpy as np
 
 from ..checkpoint.digest import digest
-from ..errors import QueryError
+from ..errors import QueryError, UnsupportedError
 from .numba_code import Compiled, check_signature, compiled
 from .own_functions import Given, UserFunction, identity_of, parameter_names, title_of, words
 
@@ -111,7 +111,13 @@ class Kernel:
 
     def depends_on(self) -> str:
         """See function_registry.Dependent."""
-        return digest((self._plain, self._signature), certain=True)
+        now = self._depends_now()
+        if _compiled_as.get(self.identity, now) != now:
+            raise UnsupportedError(f"what {self!r} uses has changed since numba compiled it")
+        return now
+
+    def _depends_now(self) -> str:
+        return digest((self._function, self._signature), certain=True)
 
     def core(self) -> _core.Functions:
         """Returns what the core's queries take."""
@@ -129,6 +135,9 @@ class Kernel:
 
     def fitted(self, kinds: Sequence[Given]) -> _FittedKernel:
         """The function compiled for arguments of these types (function_protocols.OwnFunction)."""
+        if self.identity not in _compiled_as:
+            with suppress(UnsupportedError):  # nothing is remembered of it
+                _compiled_as[self.identity] = self._depends_now()
         code = compiled(self.identity, self._function, self._signature, kinds)
         self._known[tuple(kinds)] = None
         return _FittedKernel(code, self._plain, [name for name, _ in kinds])
@@ -142,6 +151,11 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel {title_of(self._plain)}{self._signature or ''}>"
+
+
+_compiled_as: dict[str, str] = {}
+"""What kernels depended on when they were compiled, by their identities: values of names are in
+their code."""
 
 
 def _copied(

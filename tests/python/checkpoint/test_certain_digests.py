@@ -130,13 +130,15 @@ def test_a_change_is_seen(module, what):
         "from inner_of_mine import g\ndef f(x): return g(x)",
         "def f(x):\n  from inner_of_mine import g\n  return g(x)",
         "import inner_of_mine\ndef h(x): return inner_of_mine.g(x)\ndef f(x): return h(x)",
+        "def f(x):\n  import inner_of_mine as i\n  return i.g(x)",
+        "import inner_of_mine\ndef f(x): return inner_of_mine.i.g(x)",
         "import inner_of_mine as i\nclass A:\n  at = staticmethod(lambda x: i.g(x))\n"
         "def f(x): return A.at(x)",
     ],
 )
 def test_other_modules_count_as_they_are_now(module, text):
-    inner = "C = 1\ndef g(x): return x + C"
-    changed = "C = 1\ndef g(x): return x - C"
+    inner = "import inner_of_mine as i\nC = 1\ndef g(x): return x + C"
+    changed = "import inner_of_mine as i\nC = 1\ndef g(x): return x - C"
 
     def of_inner(of):
         sys.modules.pop("inner_of_mine", None)
@@ -153,7 +155,89 @@ def test_other_modules_count_as_they_are_now(module, text):
     assert digest(sys.modules["helper_of_mine"].f, certain=True) != first
 
 
+PACKAGE = {
+    "an option of a package": "import package_of_mine as p\ndef f(x): return p.CUT * x",
+    "an option in a module of a package": (
+        "import package_of_mine\ndef f(x): return package_of_mine.inner.CUT * x"
+    ),
+    "a function in a package": "import package_of_mine as p\ndef f(x): return p.times(x)",
+}
+
+
+@pytest.mark.parametrize("what", PACKAGE)
+def test_what_programs_set_in_packages_counts(module, tmp_path, monkeypatch, what):
+    site = tmp_path / "site-packages"
+    about = site / "package_of_mine-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: package_of_mine\nVersion: 1.0\n")
+    (about / "top_level.txt").write_text("package_of_mine")
+    for each in ("package_of_mine", "package_of_mine/inner"):
+        (site / each).mkdir()
+        (site / each / "__init__.py").write_text("CUT = 1\ndef times(x): return x\n")
+    monkeypatch.syspath_prepend(site)
+    package = importlib.import_module("package_of_mine")
+    importlib.import_module("package_of_mine.inner")
+    f = module(PACKAGE[what]).f
+    before = digest(f, certain=True)
+    assert digest(f, certain=True) == before
+    monkeypatch.setattr(package, "CUT", 2)
+    monkeypatch.setattr(package.inner, "CUT", 2)
+    monkeypatch.setattr(package, "times", lambda x: 2 * x)
+    assert digest(f, certain=True) != before
+
+
+def test_names_that_programs_add_to_python_count(module, monkeypatch):
+    import builtins
+
+    f = module("def f(x): return factor_of_mine * x").f
+    digests = set()
+    for factor in (1, 2):
+        monkeypatch.setattr(builtins, "factor_of_mine", factor, raising=False)
+        digests.add(digest(f, certain=True))
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import numpy\nPATH = {0!r}\ndef f(x): return numpy.reads(PATH)",
+        "import numpy\ndef f(x): return numpy.reads({0!r})",
+        "import numpy\nconfig = {{'paths': [{0!r}]}}\ndef f(x): return numpy.reads(config)",
+        "import numpy\nfolder = {1!r}\ndef f(x): return numpy.reads(folder + '/table.h5')",
+    ],
+)
+def test_files_that_texts_name_count(module, tmp_path, text):
+    table = tmp_path / "tables" / "table.h5"
+    table.parent.mkdir()
+    table.write_text("1")
+    f = module(text.format(str(table), str(table.parent))).f
+    before = digest(f, certain=True)
+    assert digest(f, certain=True) == before
+    table.write_text("22")
+    assert digest(f, certain=True) != before
+
+
+def test_functions_that_were_compiled_before_what_they_use_changed_have_none(module):
+    pytest.importorskip("numba")
+    made = module("import numba\nC = 2\n@numba.njit\ndef f(x): return C * x\n")
+    first = digest(made.f, certain=True)
+    made.C = 3
+    assert digest(made.f, certain=True) != first, "it is not compiled yet"
+    made.C = 2
+    assert (digest(made.f, certain=True), made.f(1)) == (first, 2)
+    assert digest(made.f, certain=True) == first
+    made.C = 3
+    with pytest.raises(UnsupportedError):
+        digest(made.f, certain=True)
+
+
 UNCERTAIN = [
+    "import helper_of_mine as me\nC = 1\ndef g(m): return m.C\ndef f(x): return g(me)",
+    "import helper_of_mine as me, operator\ndef f(x): return operator.attrgetter('C')(me)",
+    "import helper_of_mine as me\ndef __getattr__(name): return 1\ndef f(x): return me.late * x",
+    "import helper_of_mine as me\nC = 1\ndef f(x):\n  me.C += 1\n  return me.C",
+    "import correctionlib\ndef f(x): return correctionlib.CorrectionSet.from_file('a')",
+    "import uproot\ndef f(x): return uproot.concatenate('a')",
     "def f(x): return open('a').read()",
     "import os\ndef f(x): return os.getpid()",
     "import time\ndef f(x): return time.time()",

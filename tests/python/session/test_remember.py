@@ -804,6 +804,32 @@ def test_modules_of_helpers_count_by_what_they_hold_now(files, tmp_path, monkeyp
     assert run() == (2 * first, len(files))
 
 
+def test_what_was_compiled_with_another_value_is_not_remembered(files, tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    (tmp_path / "helper_of_kernels.py").write_text(
+        "import treemill as tm\nC = 2\n@tm.kernel\ndef scaled(met): return met * C\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    helper = importlib.import_module("helper_of_kernels")
+
+    def run(**options):
+        events = tm.dataset(files, "Events").with_params({"scaled": helper.scaled})
+        with tm.connect(workers=2) as session:
+            value = session.run(events.max("scaled(MET_pt)"), **options)
+            return value, session.report
+
+    first, _ = run(remember=False)
+    helper.C = 4
+    tm.remember(tmp_path / "results")
+    for _ in range(2):
+        value, report = run()
+        assert (value, report.remembered.parts) == (first, len(files)), "it is compiled already"
+        assert "has changed since numba compiled it" in str(report)
+    helper.C = 2
+    assert run()[1].remembered.parts == len(files)
+    assert run()[1].remembered.parts == 0
+
+
 def test_a_file_that_no_worker_has_seen_change_is_not_kept(files, tmp_path, monkeypatch):
     from treemill.checkpoint.results import Results
     from treemill.workers.query_task import QueryWorkload
