@@ -8,6 +8,7 @@ import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial as partial_
 from itertools import groupby
 from time import monotonic
@@ -17,8 +18,8 @@ from typing import TYPE_CHECKING, Protocol
 from treemill import _core
 
 from ..data.rows import Sink
-from ..errors import QueryError
-from ..language.function_registry import Preloaded
+from ..errors import QueryError, UnsupportedError
+from ..language.function_registry import Dependent, Preloaded
 from ..scheduling import FAILED, REFUSED
 from .file_query import PerFile
 from .packets_and_chunks import PacketBoundaries
@@ -271,8 +272,8 @@ class PartialByPart:
     """A partial for each part of the data of which entries were run. Implements Partial."""
 
     def __init__(self, parts: Mapping[Part, Partial], borrowing: Iterable[Part] = ()) -> None:
-        """`borrowing`: the parts whose files record friends: what is in them is of other files,
-        too."""
+        """`borrowing`: the parts in which is more than what is known of their files: that of
+        friends which these record, or of functions that are others here."""
         self.parts = dict(parts)
         self.borrowing = set(borrowing)
 
@@ -347,7 +348,7 @@ class ApartWorkload(Forwarding[Partial]):
         others: Mapping[int, Workload[Partial]] = MappingProxyType({}),
         by_file: Mapping[int, ByFile] = MappingProxyType({}),
     ) -> None:
-        """`parts`: that of each file. `borrows`: whether a file that was run records friends.
+        """`parts`: that of each file. `borrows`: see PartialByPart, of a file that was run.
         `others`: what is done with these files instead, each of which is a part; `by_file`: the
         same workloads, which may run several of their files in one call."""
         super().__init__(inner)
@@ -403,11 +404,12 @@ class ApartWorkload(Forwarding[Partial]):
         turn: Turn,
         partial: PartialByPart | None,
     ) -> tuple[PartialByPart | None, Ran]:
-        """The core runs no file that records friends: none of these borrows."""
         made, ran = by_file.run_apart(spans, turn, control)
         for (file, *_), each in zip(spans, made, strict=False):
             partial = partial or PartialByPart({})
             partial.add(self._parts[file], each)
+            if self._borrows(file):
+                partial.borrowing.add(self._parts[file])
         return partial, ran
 
     def _run_parts(
@@ -478,6 +480,16 @@ class _OfPart:
         return self._bound.bytes_of(start, stop)
 
 
+def _depend(specification: Specification) -> dict[str, str]:
+    """What the values of functions depend on that are called, as far as that is certain."""
+    found = {}
+    for key, each in specification.provided.items():
+        if isinstance(each, Dependent):
+            with suppress(UnsupportedError):
+                found[key] = each.depends_on()
+    return found
+
+
 Lacking = tuple["Specification", Sequence[int]]
 """Bookings that are computed, and the numbers of the files of which they are."""
 
@@ -494,6 +506,7 @@ _SENT = (
         "_remember",
         "_apart",
         "_lacking",
+        "_depend",
     ),
     *("alone_entries", "holds_lock", "small_files"),
 )
@@ -528,6 +541,7 @@ class QueryTask:
         self._remember = remember
         self._apart = apart
         self._lacking = lacking
+        self._depend = {} if lacking is None else _depend(specification)
         self._sinks = sinks or {}
         self._specification = specification
         self._chain = chain.pinned()
@@ -578,23 +592,22 @@ class QueryTask:
                 each = of if self._spans is None else SpansByFile(of, self._spans)
                 others |= dict.fromkeys(numbers, opaque(each))
                 by_file |= dict.fromkeys(numbers, each)
-            spans, borrowing = self._spans, self._chain.trees.borrowing
-            every = range(len(self._chain.locations if spans is None else spans))
-            return opaque(
-                ApartWorkload(
-                    self._spanned(opaque(plain)),
-                    every,
-                    lambda file: (file if spans is None else spans[file][0]) in borrowing,
-                    others,
-                    by_file,
-                )
-            )
+            every = range(len(self._chain.locations if self._spans is None else self._spans))
+            whole = self._spanned(opaque(plain))
+            return opaque(ApartWorkload(whole, every, self._borrows(), others, by_file))
         workload = opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
         if self._apart:
             files = range(len(self._chain.locations))
             datasets = [self._chain.dataset_of(file) for file in files]
             workload = opaque(ApartWorkload(workload, datasets))
         return self._spanned(workload)
+
+    def _borrows(self) -> Callable[[int], bool]:
+        """Says of a file that was run whether there is more in its results than is known of it."""
+        if self._depend != _depend(self._specification):
+            return lambda place: True  # modules of the user's are what this process has imported
+        spans, borrowing = self._spans, self._chain.trees.borrowing
+        return lambda place: (place if spans is None else spans[place][0]) in borrowing
 
     def _spanned(self, workload: Workload[Partial]) -> Workload[Partial]:
         return workload if self._spans is None else SpanWorkload(workload, self._spans)

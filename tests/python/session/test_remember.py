@@ -804,6 +804,28 @@ def test_modules_of_helpers_count_by_what_they_hold_now(files, tmp_path, monkeyp
     assert run() == (2 * first, len(files))
 
 
+def test_what_workers_have_imported_in_another_state_is_not_kept(files, tmp_path, monkeypatch):
+    (tmp_path / "helper_of_workers.py").write_text("C = 2\ndef scaled(met): return met * C\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    helper = importlib.import_module("helper_of_workers")
+    tm.remember(tmp_path / "results")
+
+    def run(session):
+        events = tm.dataset(files, "Events").define("x", helper.scaled, columns="MET_pt")
+        value = session.run(events.max("x"), progress=False)
+        return value, session.report.remembered.parts
+
+    with tm.connect(workers=2, mode="processes") as processes:
+        first, parts = run(processes)
+        assert (parts, run(processes)) == (len(files), (first, 0))
+        helper.C = 4  # which processes that import the module do not see
+        assert run(processes) == (first, len(files))
+    with tm.connect(workers=2, mode="threads") as threads:
+        assert run(threads) == (2 * first, len(files))
+        assert run(threads) == (2 * first, 0)
+
+
 def test_what_was_compiled_with_another_value_is_not_remembered(files, tmp_path, monkeypatch):
     pytest.importorskip("numba")
     (tmp_path / "helper_of_kernels.py").write_text(
