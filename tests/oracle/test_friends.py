@@ -154,6 +154,30 @@ def test_a_recorded_friend_may_change_between_runs(folder, tmp_path, session):
         assert events.arrays([name], stop=2)[name].to_list() == [1, 1]
 
 
+def test_a_checkpoint_is_of_the_recorded_friends_as_they_are(folder, tmp_path, session):
+    path = shutil.copy(folder / "recorded.root", tmp_path)
+    shutil.copy(folder / "aside.root", tmp_path)
+    for number, what in enumerate(([], [sum_aside])):
+        kept = tmp_path / f"kept {number}"
+
+        def run(kept=kept, what=what):
+            events = tm.dataset(path)
+            asked = [*what, events] if what else [events.sum("aside_x")]
+            return session.run(*asked, checkpoint=kept, progress=False)
+
+        first = run()
+        assert run() == first
+        with uproot.recreate(tmp_path / "new.root") as file:
+            file["aside"] = {"aside_x": np.full(700, 1.0 + number)}
+        os.replace(tmp_path / "new.root", tmp_path / "aside.root")
+        with raises(tm.QueryError, about=["checkpoint", "friends"]):
+            run()
+
+
+def sum_aside(chunk):
+    return {"sum": float(np.sum(chunk["aside_x"]))}
+
+
 def test_many_files_beside_one_that_records_a_friend(with_own, session):
     own, records = with_own
     with raises(tm.QueryError, about=[own, "aside_x"]):

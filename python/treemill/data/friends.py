@@ -6,7 +6,7 @@ records joins the tree of that file.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
@@ -331,6 +331,17 @@ class Friends:
             )
             for each in columns.schema()
         ]
+
+    def recorded(self, chain: FriendChain) -> Iterator[Friend]:
+        """The friends that files record, as the pass sees them, if the first file records some: no
+        name means a column of them otherwise. Opens all files then."""
+        with suppress(TreemillError):  # reading the file raises what is wrong with it
+            if chain.locations and not chain.decider(0).core.friends:
+                return
+        for number in range(len(chain.locations)):
+            with suppress(TreemillError):
+                for each in self._of_file(chain, number, chain.trees[number]):
+                    yield replaced(each, chain=self._as_seen(each.chain))
 
     def _as_seen(self, recorded: FriendChain) -> FriendChain:
         """A friend that files record, for the one pass that these are for: it looks at the friend

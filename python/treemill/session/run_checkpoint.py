@@ -134,7 +134,7 @@ def _described(
         "defaults": digest(chain.trees.missing.defaults),
         "metadata": digest(metadata, exact=by_content),
         "constants of files": digest([*constants, chain.is_fileset]),
-        "friends": digest(_joined(chain.friends)),
+        "friends": digest(_joined(chain)),
         "arrays": digest(chain.friends.arrays),
     }
 
@@ -147,13 +147,18 @@ def _given(chain: Chain, number: int) -> object:
         return str(error)
 
 
-def _joined(friends: Friends) -> list[object]:
-    """What decides the values of friends' columns."""
+def _joined(chain: Chain | FriendChain, above: tuple[tuple[str, ...], ...] = ()) -> list[object]:
+    """What decides the values of friends' columns. `above`: the files of the chains that this one
+    is a friend of, as files may record each other."""
     found: list[object] = []
-    for each in friends.given:
-        chain, own = each.chain, cast("Friends", each.chain.friends)
-        about = each.alias, each.index, [*map(str, chain.locations)], _identities(chain)
-        found.append((*about, chain.trees.missing.defaults, _joined(own), own.arrays))
+    friends, files = cast("Friends", chain.friends), tuple(map(str, chain.locations))
+    if files in above:
+        return found
+    for each in (*friends.given, *friends.recorded(chain)):
+        theirs, own = each.chain, cast("Friends", each.chain.friends)
+        about = each.alias, each.index, [*map(str, theirs.locations)], _identities(theirs)
+        defaults, inner = theirs.trees.missing.defaults, _joined(theirs, (*above, files))
+        found.append((*about, defaults, inner, own.arrays))
     return found
 
 
