@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .._core import Column
     from .column_source import ListNode, Node, OptionNode, RecordNode, RegularNode
 
+    There = NDArray[np.generic] | None
+
 __all__ = ["cast", "fitted", "widest"]
 
 # Bits of a floating-point type, and of the integers that it holds exactly.
@@ -63,41 +65,47 @@ def cast(column: Column, kind: Kind) -> Column:
     return column if of_node(node) == kind else made(_cast(node, kind))
 
 
-def _cast(node: Node, kind: Kind, there: NDArray[np.generic] | None = None) -> Node:
-    """`there`: which values are not missing; None: all."""
+def _cast(node: Node, kind: Kind, there: There = None) -> Node:
+    """`there`: which values are not missing with what they are in; None: all."""
     own = of_node(node)
     if own == kind:
         return node
     word = node[0] if isinstance(node, tuple) else "number"
     if isinstance(node, tuple) and node[0] == "option":
-        return _cast_option(node, kind)
+        return _cast_option(node, kind, there)
     if kind.optional:
-        return "option", None, _cast(node, kind.given()), _length(node)
+        return "option", None, _cast(node, kind.given(), there), _length(node)
     if isinstance(node, tuple) and node[0] == "nothing":
         none = empty(kind)
         return ("places", np.full(node[1], -1), none) if node[1] else none
     if own.form == kind.form and word in _CASTS:
-        return _CASTS[word](node, own, kind)
+        return _CASTS[word](node, own, kind, there)
     if own.form == kind.form == "number":
         return _exactly(values_of_node(node), kind, there)
     raise ValueError(f"{own} is no {kind}")
 
 
-def _cast_list(node: ListNode, own: Kind, kind: Kind) -> Node:
+def _cast_list(node: ListNode, own: Kind, kind: Kind, there: There) -> Node:
     return "list", node[1], _cast(node[2], kind.item)
 
 
-def _cast_array(node: RegularNode, own: Kind, kind: Kind) -> Node:
+def _cast_array(node: RegularNode, own: Kind, kind: Kind, there: There) -> Node:
     if own.size != kind.size:
         raise ValueError(f"{own} is no {kind}")
-    return "regular", node[1], node[2], _cast(node[3], kind.item)
+    items = None if there is None else np.repeat(there, node[1])
+    return "regular", node[1], node[2], _cast(node[3], kind.item, items)
 
 
-def _cast_record(node: RecordNode, own: Kind, kind: Kind) -> Node:
+def _cast_record(node: RecordNode, own: Kind, kind: Kind, there: There) -> Node:
     # Members go by name: the two may have them in different orders.
     members = dict(zip(own.names, node[2], strict=True))
     pairs = zip(kind.names, kind.parts, strict=True)
-    return "record", kind.names, [_cast(members[name], part) for name, part in pairs], node[3]
+    return (
+        "record",
+        kind.names,
+        [_cast(members[name], part, there) for name, part in pairs],
+        node[3],
+    )
 
 
 _CASTS: dict[str, Callable[..., Node]] = {
@@ -107,19 +115,21 @@ _CASTS: dict[str, Callable[..., Node]] = {
 }
 
 
-def _cast_option(node: OptionNode, kind: Kind) -> Node:
+def _cast_option(node: OptionNode, kind: Kind, there: There) -> Node:
     _, bits, values, length = node
     if bits is None:
-        cast_values = _cast(values, kind.given())
+        cast_values = _cast(values, kind.given(), there)
         return ("option", None, cast_values, length) if kind.optional else cast_values
-    if not kind.optional:
+    given = values_of_node(bits)
+    if kind.optional:
+        return "option", bits, _cast(values, kind.given(), given), length
+    # The items of a missing array are missing with it.
+    if there is None or np.any(np.logical_and(there, np.logical_not(given))):
         raise ValueError("values are missing")
-    return "option", bits, _cast(values, kind.given(), values_of_node(bits)), length
+    return _cast(values, kind, given)
 
 
-def _exactly(
-    values: NDArray[np.generic], kind: Kind, there: NDArray[np.generic] | None
-) -> NDArray[np.generic]:
+def _exactly(values: NDArray[np.generic], kind: Kind, there: There) -> NDArray[np.generic]:
     """Numbers as another type. Raises ValueError if it does not hold each of them."""
     if there is not None:
         values = np.where(there, values, np.zeros(1, values.dtype))

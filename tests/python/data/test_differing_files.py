@@ -125,6 +125,20 @@ def test_what_is_missing_need_not_fit():
         cast(values, number("float64"))
 
 
+@pytest.mark.parametrize("dtypes", [("int8", None), (None, "uint16", "int8"), (None, "int8", "f4")])
+def test_arrays_that_files_lack_are_missing(core, tmp_path, dtypes):
+    wanted = []
+    for place, dtype in enumerate(dtypes):
+        with uproot.recreate(tmp_path / f"{place}.root") as file:
+            values = {} if dtype is None else {"v": np.array([[1, 2], [3, 4]], dtype)}
+            tree = file.mktree("t", {"e": "int64", **dict.fromkeys(values, (dtype, (2,)))})
+            tree.extend({"e": np.arange(2), **values})
+        wanted += [None, None] if dtype is None else [[1, 2], [3, 4]]
+    events = tm.dataset(str(tmp_path / "*.root"), missing={"v": None})
+    assert events.arrays("v")["v"].to_list() == wanted
+    assert events.to_arrow("v")["v"].to_pylist() == wanted
+
+
 def test_records_are_widened_member_by_member():
     a = column_of(
         pa.array(
