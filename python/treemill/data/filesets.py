@@ -87,6 +87,17 @@ Steps = tuple[tuple[int, int], ...]
 _JSON = (".json", ".json.gz")
 _OF_CHUNKS = ("dataset", "filename", "treename", "entrystart", "entrystop", "fileuuid")
 """The metadata that each chunk has by itself."""
+_OF_SAMPLES = frozenset(
+    ("files", "treename", "metadata", "format", "form", "compressed_form", "did", "left_out")
+)
+"""The items of a sample: those of coffea, and what `treemill dataset verify` has left out."""
+_OF_FILES = frozenset(
+    {
+        *("object_path", "steps", "replicas", "num_entries", "uuid", "size", "clusters"),
+        *("format", "form", "lfn", "pfn"),
+    }
+)
+"""The items of a file, likewise."""
 
 
 @dataclass
@@ -163,8 +174,8 @@ def fileset(files: object, tree: str | None = None) -> FilesetFiles | None:
 
 def named_fileset(files: object, tree: str | None = None) -> FilesetFiles:
     """Understand a fileset whose datasets have names: the forms of `fileset`, or a mapping of names
-    to paths, globs and lists of these. Raises QueryError for anything else, and for a dataset
-    without files. Its files need not be there."""
+    to paths, globs and lists of these. Raises QueryError for anything else, for items of a dataset
+    that it does not know, and for a dataset without files. Its files need not be there."""
     contents = _plain(files)
     if not isinstance(contents, Mapping) or not contents:
         raise QueryError(
@@ -182,12 +193,35 @@ def named_fileset(files: object, tree: str | None = None) -> FilesetFiles:
     collected = FilesetFiles()
     for name, each in parts.items():
         before = len(collected.locations)
+        _check_items(str(name), each)
         _add(collected, str(name), [each] if isinstance(each, str | os.PathLike) else each, tree)
         if len(collected.locations) == before:
             raise QueryError(f"{name!r} of a fileset has no file{_left_out(each)}")
         if str(name) != name and str(name) in parts:
             raise QueryError(f"two samples of a fileset have the name {name}: rename one")
     return collected
+
+
+def _check_items(name: str, sample: object) -> None:
+    """Raises QueryError for items of a sample and of its files that mean nothing: coffea leaves
+    them out, and nobody would see that, say, the steps are in the wrong place."""
+    if not isinstance(sample, Mapping) or "files" not in sample:
+        return
+    files = sample["files"]
+    each_file = files.items() if isinstance(files, Mapping) else ()
+    for of, known, items in (
+        (f"the sample {name!r}", _OF_SAMPLES, sample),
+        *((str(at), _OF_FILES, file) for at, file in each_file if isinstance(file, Mapping)),
+    ):
+        unknown = items.keys() - known
+        if unknown:
+            first = min(map(str, unknown))
+            where = {"tree": "treename", "object_path": "treename"}.get(first)
+            hint = f"call it {where!r}" if where else "what describes a sample is in its metadata"
+            raise QueryError(
+                f"{of} of a fileset has {first!r}, which is none of {', '.join(sorted(known))}: "
+                f"{hint}"
+            )
 
 
 def metadata_of(given: object, of: str) -> dict[str, object]:

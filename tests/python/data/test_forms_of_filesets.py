@@ -115,3 +115,32 @@ def test_a_mapping_that_makes_what_it_lacks_is_not_verified(paths):
 def test_metadata_of_one_dataset_is_a_mapping(paths):
     with raises(tm.QueryError, said="dataset dy : metadata is a mapping"):
         tm.dataset(paths, "Events", name="dy", metadata=[1])
+
+
+@pytest.mark.parametrize(
+    ("sample", "about"),
+    [
+        ({"metdata": {"xsec": 1}}, ["'metdata'", "'dy'", "metadata"]),
+        ({"tree": "Events"}, ["'tree'", "'treename'"]),
+        ({"steps": [[0, 10]]}, ["'steps'", "'dy'"]),
+        ({"nevts": 5, "metadata": {"xsec": 1}}, ["'nevts'"]),
+    ],
+)
+def test_items_that_mean_nothing_are_refused(paths, sample, about):
+    with raises(tm.QueryError, about=about):
+        tm.fileset({"dy": {"files": {paths[0]: "Events"}, **sample}})
+    of_file = {"object_path": "Events", "stepz": [[0, 10]]}
+    with raises(tm.QueryError, about=[paths[0], "'stepz'"]):
+        tm.fileset({"dy": {"files": {paths[0]: of_file}}})
+
+
+def test_items_of_coffeas_and_verified_filesets_are_taken(paths):
+    own = {
+        "object_path": "Events",
+        "steps": [[0, 10]],
+        "num_entries": 5000,
+        "uuid": "",
+        "lfn": None,
+    }
+    sample = {"files": {paths[0]: own}, "format": "root", "compressed_form": None, "left_out": {}}
+    assert tm.fileset({"dy": {**sample, "metadata": {}}}).count().value == {"dy": 10}

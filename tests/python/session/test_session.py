@@ -275,7 +275,7 @@ def test_histograms_are_made_while_workers_work_and_given_away_once(
     go = threading.Event()
     if data_sets:
         files = dict(zip(data_sets, (paths[:1], paths[1:]), strict=True))
-        events = tm.fileset({name: {"files": files[name], "tree": "Events"} for name in files})
+        events = tm.fileset({name: {"files": files[name], "treename": "Events"} for name in files})
     process = worker_module.Worker._process
 
     def waits(self, packet):
