@@ -358,6 +358,8 @@ SAID: dict[type[TreemillError], dict[str, str]] = {
         "zstd has levels from 1 to 19": "zstd has levels from 1 to 19",
     },
     WorkerError: {
+        "silent for 10 s": r"has been silent for 10 s\)",
+        "silent for half a minute": r"has been silent for 30 s\)",
         "filled with memory": "it alone had filled with memory",
         "may take 300 MB": "may take 300 MB in each process",
         "3 times the workers with exit code 7": "3 times the workers' .* with exit code 7",

@@ -115,6 +115,25 @@ def test_partials_come_in_their_order_some_at_once(client):
     assert most == 4
 
 
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [(None, "silent for half a minute"), (OSError("it broke"), "silent for 10 s")],
+    ids=["silent", "broken"],
+)
+def test_it_is_said_how_long_a_scheduler_has_been_silent(client, monkeypatch, first, said):
+    answers = [first]
+
+    async def answer():
+        if answers and (error := answers.pop()) is not None:
+            raise error
+        raise TimeoutError
+
+    client.scheduler.treemill_hello = answer
+    monkeypatch.setattr(lines, "_AGAIN", 10.0)
+    with raises(WorkerError, about="tcp://there:8786", said=said):
+        SchedulerClient(client, silence=20.0).hello()
+
+
 @pytest.mark.filterwarnings("error")  # of coroutines that are never awaited
 def test_a_closed_client_is_an_error(client):
     async def answer():

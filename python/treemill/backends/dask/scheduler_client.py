@@ -253,14 +253,16 @@ class SchedulerClient:
                 raise WorkerError(_CLOSED)
             return await request()
 
+        silent = _AGAIN
         try:
             return self._told(again(), self._silence)
-        except (OSError, TimeoutError, CancelledError):
-            pass  # the connection broke: try a new one
+        except (OSError, TimeoutError, CancelledError) as error:
+            # If its connection has broken, it has not been silent before: try a new one.
+            silent += self._silence if isinstance(error, TimeoutError) and not str(error) else 0.0
         try:
             return self._wait(again(), _AGAIN)
         except (OSError, TimeoutError, CancelledError) as error:
-            why = first_line(error) if str(error) else f"it is silent for {_AGAIN:g} s"
+            why = first_line(error) if str(error) else f"it has been silent for {silent:g} s"
             raise WorkerError(
                 f"the scheduler {self.address} does not answer ({why}). If it has ended, its "
                 "queries have ended with it: start it again, connect again and run the query again"
