@@ -211,15 +211,65 @@ def test_what_is_remembered_of_a_file_is_not_taken_beside_a_recorded_friend(
         tm.remember(None)
 
 
-def test_files_that_record_friends_are_not_remembered(folder, tmp_path, session):
+@pytest.fixture
+def recording(folder, tmp_path):
+    """Two files that record one friend, and what runs of both give and compute."""
+    for name in ("recorded.root", "aside.root"):
+        shutil.copy(folder / name, tmp_path / name)
+    shutil.copy(folder / "recorded.root", tmp_path / "again.root")
+    settled(*tmp_path.glob("*.root"))
     tm.remember(tmp_path / "results")
-    try:
-        for _ in range(2):
-            session.run(tm.dataset(str(folder / "recorded.root")).sum("aside_x"))
-            assert session.report.remembered.parts == 1
-            assert "1 are not remembered: the first file records friends" in str(session.report)
-    finally:
-        tm.remember(None)
+    yield tmp_path
+    tm.remember(None)
+
+
+def with_parts(session, folder, *names):
+    """Sums over these files, equal to those of a run that remembers nothing; and the number of
+    results of single files that were computed."""
+    paths = [str(folder / name) for name in names]
+
+    def run(**options):
+        events = tm.dataset(paths, "main")
+        return session.run(events.sum("aside_x"), events.sum("main_x"), **options)
+
+    found = run()
+    parts = session.report.remembered.parts
+    assert found == pytest.approx(run(remember=False))
+    return found, parts
+
+
+def test_results_beside_recorded_friends_are_remembered(recording, session):
+    names = "recorded.root", "again.root"
+    (first, _), parts = with_parts(session, recording, *names)
+    assert parts == 4
+    assert with_parts(session, recording, *names)[1] == 0
+    assert with_parts(session, recording, "again.root")[1] == 0
+    with uproot.recreate(recording / "aside.root") as file:
+        file["aside"] = {"aside_x": np.full(700, 2.0)}
+    settled(recording / "aside.root")
+    (second, _), parts = with_parts(session, recording, *names)
+    assert (second, parts) == (2 * 2.0 * 700, 2), "of the friend's columns alone"
+    assert second != first
+    assert with_parts(session, recording, *names)[1] == 0
+
+
+def test_what_a_first_file_says_of_recorded_friends_counts(recording, session):
+    with uproot.recreate(recording / "first.root") as file:
+        file["main"] = {"aside_x": np.ones(3), "main_x": np.ones(3)}
+    settled(recording / "first.root")
+    assert with_parts(session, recording, "recorded.root")[1] == 2
+    with raises(tm.QueryError, about=["recorded.root", "aside_x"]):
+        with_parts(session, recording, "first.root", "recorded.root")
+    with raises(tm.QueryError, about=["first.root", "aside_x"]):
+        with_parts(session, recording, "recorded.root", "first.root")
+
+
+def test_what_needs_no_recorded_friend_is_remembered_without_it(recording, session):
+    os.remove(recording / "aside.root")
+    for parts in (1, 0):
+        with pytest.warns(UserWarning, match="its friend near is left out"):
+            session.run(tm.dataset(str(recording / "recorded.root")).sum("main_x"))
+        assert session.report.remembered.parts == parts
 
 
 def test_a_recorded_friend_that_is_lost_is_left_out(folder, tmp_path):

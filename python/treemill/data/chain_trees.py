@@ -62,9 +62,10 @@ class ChainTrees:
         """Whether a list of files says what was found of some of them."""
         self.missing = missing
         self.borrowing: set[int] = set()
-        """The numbers of files, of those that were opened here, whose trees record friends, or give
-        names to what is not theirs: constants, numbers in the chain. The core runs no such file by
-        itself."""
+        """The numbers of files, of those that were opened here, whose trees give names to what is
+        not theirs: constants, numbers in the chain. The core runs no such file by itself."""
+        self.recording: set[int] = set()
+        """The numbers of those whose trees record friends. The core runs none of these either."""
         self.damaged: set[int] = set()
         """The numbers of files that could not be read, and do not say what columns there are."""
         self.assumed = NO_ASSUMPTIONS
@@ -99,7 +100,7 @@ class ChainTrees:
             entries = open_tree.core.num_entries
             location.verified.check(location.path, now.size, open_tree.uuid, entries)
         if open_tree.core.friends:
-            self.borrowing.add(number)
+            self.recording.add(number)
         others = _Others(self, number)
         tree = FileTree(open_tree, location.path, self.missing, others, self._known)
         with self._lock:

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from .file_tree import FileTree
     from .location import Location
 
-__all__ = ["FriendIndex", "Friends", "index_names"]
+__all__ = ["FriendIndex", "Friends", "Recorded", "index_names", "recorded_chain"]
+
+Recorded = tuple[str, str, str]
+"""A friend as a file records it: the alias, the tree's name, the file's address or nothing."""
 
 FriendIndex: TypeAlias = str | Sequence[str] | Literal[False] | None
 """What users give as `index=`: see `Dataset.add_friend`."""
@@ -364,9 +367,8 @@ class Friends:
         friends = []
         location = chain.locations[file]
         for alias, name, address in tree.core.friends:
-            path = _resolved(address, location.path)
             try:
-                friend = chain.sibling({path: name}, name=alias)
+                friend = recorded_chain(chain, file, (alias, name, address))
                 _ = friend.sizes[0]
             except (SourceError, QueryError, UnsupportedError) as error:
                 message = f"{location.shown}: its friend {alias} is left out: {error}"
@@ -376,6 +378,12 @@ class Friends:
         with self._lock:
             self._recorded[file] = tree, friends
         return friends
+
+
+def recorded_chain(chain: FriendChain, file: int, recorded: Recorded) -> FriendChain:
+    """The friend that the tree of a file records. Raises what is wrong with its address."""
+    alias, name, address = recorded
+    return chain.sibling({_resolved(address, chain.locations[file].path): name}, name=alias)
 
 
 class _Refused:

@@ -198,6 +198,7 @@ class BookingRun(Computation[tuple[object, ...]]):
             self.spans,
             remember=self._pool.remembers,
             lacking=found.lacking,
+            knows_recorded=found.knows_recorded,
         )
         if checkpointing is not None:  # what is remembered has all that it would have
             checkpointing.checkpoint.close()

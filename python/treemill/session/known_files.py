@@ -13,8 +13,7 @@ import json
 import os
 import re
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +22,7 @@ from ..backends.merged_partial import Seen
 from ..backends.remembered_partial import HERE
 from ..data import source
 from ..data.entry_ranges import parts_between
-from ..data.foreign import ENTRY, IN_THE_CHAIN, LOCAL_ENTRY
+from ..data.friends import Recorded, recorded_chain
 from ..errors import SourceError, TreemillError, UnsupportedError, without_credentials
 from ..workers.file_query import is_meant
 
@@ -31,9 +30,18 @@ if TYPE_CHECKING:
     from ..checkpoint.totals import Record, Remembered
     from ..data.chain import Chain
     from ..data.friend_columns import Friend, FriendChain
-    from ..workers.workload import Span
 
-__all__ = ["FileKeys", "Salt", "check_files", "is_seen", "key_of"]
+__all__ = [
+    "DefaultKeys",
+    "FilesOfChain",
+    "FriendKeys",
+    "RecordedKeys",
+    "Salt",
+    "check_files",
+    "is_seen",
+    "key_of",
+    "may_mean",
+]
 
 
 def key_of(*parts: str | bytes) -> bytes:
@@ -61,6 +69,8 @@ class Salt(NamedTuple):
     """The columns from memory, by the place of what they were given with, and their names."""
     numbering: tuple[str, ...] = ()
     """The columns of the dataset that have names of entries' numbers."""
+    recorded: bool = False
+    """Whether the friends that files record."""
 
     @property
     def is_plain(self) -> bool:
@@ -75,14 +85,15 @@ class _About(NamedTuple):
     """All names that mean branches."""
     has_aliases: bool
     """Whether it has names that stand for expressions, whose words are not those of the query."""
-    has_friends: bool
-    """Whether it records friends, which are other files."""
+    friends: Sequence[Recorded]
+    """The friends that it records, which are in other files."""
 
 
-_NAMES = b"names of columns"
+_NAMES = b"names, friends.."
+"""16 bytes that stand for what a file's tree holds."""
 
 
-class _Files:
+class FilesOfChain:
     """The files of one chain by themselves."""
 
     def __init__(self, chain: Chain | FriendChain, there: Remembered) -> None:
@@ -193,11 +204,11 @@ class _Files:
         told = self._there.find(key_of("about", key), [_NAMES])[0].get(_NAMES)
         if told is None:
             return None
-        place, flags = told[:-1], told[-1]
+        place, has_aliases, friends = told[:16], told[16], told[17:]
         names = self._there.find(key_of(_NAMES), [place])[0].get(place)
         if names is None:
             return None
-        return _About(_shared_names(names), bool(flags & 1), bool(flags & 2))
+        return _About(_shared_names(names), bool(has_aliases), json.loads(friends or "[]"))
 
     def _look(self, number: int) -> _About | None:
         try:
@@ -205,13 +216,14 @@ class _Files:
         except TreemillError:
             return None
         names = frozenset(tree.by_name)
-        about = _About(names, bool(tree.aliases), bool(tree.core.friends))
+        about = _About(names, bool(tree.aliases), tree.core.friends)
         key = self.key(number)
         if key is not None:  # most files have the same names: they are kept once
             text = json.dumps(sorted(names)).encode()
             place = key_of(text)
-            flags = bytes([about.has_aliases + 2 * about.has_friends])
-            told: list[Record] = [(key_of("about", key), [], {_NAMES: place + flags})]
+            friends = json.dumps(about.friends).encode() if about.friends else b""
+            more = bytes([about.has_aliases]) + friends
+            told: list[Record] = [(key_of("about", key), [], {_NAMES: place + more})]
             if not self._there.find(key_of(_NAMES), [place])[0]:
                 told.append((key_of(_NAMES), [], {place: text}))
             self._there.add(told)
@@ -239,191 +251,10 @@ def is_seen(here: source.Identity, there: object) -> bool:
     return (own.size, own.place[-1], own.times) == (there.size, there.place[-1], there.times)
 
 
-class FileKeys:
-    """What each file of a pass, or each part of one, is known by, for bookings of some words."""
-
-    def __init__(self, chain: Chain, there: Remembered, spans: Sequence[Span] | None) -> None:
-        """`chain`: as the pass sees it. `spans`: the parts of files that it goes through; None: all
-        files."""
-        self._chain = chain
-        self._own = _Files(chain, there)
-        self._spans = spans
-        every = range(len(chain.locations))
-        self.files = [*every] if spans is None else [file for file, *_ in spans]
-        """The number of each file, or of the file of each part."""
-        self.count = len(self.files)
-        """The files or parts."""
-        self._defaults = _Defaults(chain, self._own) if chain.trees.missing.defaults else None
-        self._friends = [_FriendKeys(each, chain, there) for each in chain.friends.given]
-        read = dict.fromkeys(self.files)
-        self._own.look(read)
-        self._keys = {number: self._own.key(number) for number in read}
-        """The keys of the files by themselves; None: nothing of it is remembered."""
-        first = self._own.about(chain.first) if chain.locations else None
-        self._first_records = first is not None and first.has_friends
-        """Whether the first file records friends: it says what names mean in the others."""
-        if self._first_records:
-            self._keys = dict.fromkeys(read)
-        self._salts: dict[frozenset[str], Salt] = {}
-        self._leaves: dict[Salt, Mapping[int, bytes | None]] = {}
-
-    @property
-    def reasons(self) -> list[tuple[int, str]]:
-        """Why files are not remembered: how many, and the reason."""
-        if self._first_records:
-            return [(self.count, "the first file records friends, which may change")]
-        own = self._own.reasons
-        if "_before" not in vars(self):  # other files count for their number of entries only
-            own = {number: reason for number, reason in own.items() if number in self._keys}
-        found = Counter(own.values())
-        for each in self._friends:
-            if each.reason is not None:
-                found[f"joined with files of {each.alias} that are {each.reason}"] = self.count
-        return [(number, reason) for reason, number in found.items()]
-
-    def salt(self, words: frozenset[str]) -> Salt:
-        """What counts for a booking of these words besides the columns of a file."""
-        known = self._salts.get(words)  # many bookings have the same words
-        if known is None:
-            known = self._salts[words] = self._salt(words)
-        return known
-
-    def _salt(self, words: Set[str]) -> Salt:
-        chain = self._chain
-        names = chain.constant_names if chain.constants.are_there else frozenset[str]()
-        if self._is_more:  # members may refer to collections that no word names
-            words = {*words, *chain.referred(frozenset(words))}
-        friends = tuple(n for n, each in enumerate(self._friends) if each.is_meant(words))
-        searched = {name for n in friends for name in self._friends[n].searched_by}
-        return Salt(
-            tuple(sorted(names & words)),
-            not IN_THE_CHAIN.isdisjoint(words),
-            self._defaults.meant(words | searched) if self._defaults else (),
-            friends,
-            tuple(
-                (place, name)
-                for place, arrays in enumerate(chain.friends.arrays)
-                for name in arrays.columns
-                if _may_mean(words, name, arrays.alias)
-            ),
-            tuple(name for name in (ENTRY, LOCAL_ENTRY) if name in words and self._is_own(name)),
-        )
-
-    def _is_own(self, name: str) -> bool:
-        """Whether a name of entries' numbers means a column of the dataset: in all files."""
-        with suppress(TreemillError):  # reading a file raises what is wrong with it
-            return self._chain.decider(0).has(name)
-        return False
-
-    def leaves(self, salt: Salt) -> Mapping[int, bytes | None]:
-        """The keys of files, or of parts of files, by their places, for bookings of this salt."""
-        if salt not in self._leaves:
-            before = self._before if salt.numbers else [b""] * len(self._chain.locations)
-            every = dict.fromkeys(self.files)
-            leaves = {number: self._leaf(number, salt, before) for number in every}
-            places = enumerate(self.files)
-            self._leaves[salt] = {at: self._part(at, leaves[number]) for at, number in places}
-        return self._leaves[salt]
-
-    def _part(self, place: int, leaf: bytes | None) -> bytes | None:
-        """The key of the part of a file that is read of it."""
-        if self._spans is None or leaf is None:
-            return leaf
-        chain, (number, first, stop) = self._chain, self._spans[place]
-        is_whole = first == 0 and (stop is None or stop == chain.sizes[number][0])
-        if chain.selected is None:
-            return leaf if is_whole else key_of("part", leaf, f"{first} {stop}")
-        last = chain.sizes[number][0] if stop is None else stop
-        chosen = chain.selected.within(number, first, last)
-        return key_of("part", leaf, f"{first} {last}", chosen.tobytes())
-
-    def _leaf(self, number: int, salt: Salt, before: Sequence[bytes]) -> bytes | None:
-        key = self._keys[number]
-        if key is None or (salt.is_plain and not self._is_more):
-            return key
-        constants = self._chain.constants.among(number, salt.constants)
-        parts: list[str | bytes] = [json.dumps(constants, sort_keys=True), before[number]]
-        parts += salt.numbering
-        has_more = bool(constants or before[number] or salt.numbering)
-        friends, arrays = salt.friends, salt.arrays
-        if self._is_more:
-            about = self._own.about(number)
-            if about is None:
-                return None
-            given = self._chain.friends
-            if about.has_aliases:  # they may mean anything
-                friends = tuple(range(len(given.given)))
-                arrays = tuple((n, name) for n, a in enumerate(given.arrays) for name in a.columns)
-            if self._defaults:
-                told = self._defaults.of(number, about, salt.defaults)
-                has_more |= bool(told)
-                parts.append(told)
-        for place in friends:
-            joined = self._friends[place].of(number)
-            if joined is None:
-                return None
-            has_more = True
-            parts.append(joined)
-        if arrays:
-            has_more = True
-            parts.append(self._of_arrays(number, arrays))
-        return key_of("leaf", key, *parts) if has_more else key
-
-    @property
-    def _is_more(self) -> bool:
-        """Whether a file's aliases, or what it lacks, may matter."""
-        return bool(self._defaults or self._chain.friends)
-
-    @cached_property
-    def _before(self) -> list[bytes]:
-        """What the files are known by whose entries are numbered before those of each file."""
-        before = [b""] * len(self._chain.locations)
-        for number, since in enumerate(self._chain.numbered_from):
-            if number > since:
-                last = self._own.key(number - 1) or os.urandom(16)
-                before[number] = key_of("before", before[number - 1], last)
-        return before
-
-    @cached_property
-    def _bare(self) -> Mapping[str, Set[str]]:
-        """The columns that may be named without their alias, by alias: the same in all files."""
-        return self._chain.friends.bare(self._chain)
-
-    def _of_arrays(self, number: int, meant: Sequence[tuple[int, str]]) -> bytes:
-        """The values of columns from memory that belong to a file."""
-        chain, parts = self._chain, list[str | bytes]()
-        first, entries = chain.first_entry(number), chain.sizes[number][0]
-        for place, name in meant:
-            given = chain.friends.arrays[place]
-            column, counter = given.columns[name], given.counters.get(name)
-            is_bare = given.alias is None or name in self._bare.get(given.alias, ())
-            parts += [f"{given.alias!r} {name} {is_bare} {column.null_count > 0} {counter!r}"]
-            parts += [column.slice(first, entries).dumps()]
-        return key_of("arrays", *parts)
-
-    def may_keep(self, places: Iterable[int], seen: Seen) -> set[int]:
-        """Those of these files, or parts of files, that were run and that are, with all that was
-        joined to them, as they were before. `seen`: what workers of other hosts have seen of files,
-        by their paths; None: they are on this host. Looks at each file once, also at one that
-        counts for many."""
-        numbers = {place: self.files[place] for place in places}
-        run, own = {*numbers.values()}, self._own
-        before = range(0 if self._defaults is None else self._defaults.end(run))
-        same = own.unchanged(run.union(before))
-        fine = own.are_seen(run & same, seen)
-        if self._defaults is not None:
-            agreed = own.are_seen(same.intersection(before), seen, strict=False)
-            changed = next((number for number in before if number not in agreed), len(before))
-            fine = {number for number in fine if self._defaults.end([number]) <= changed}
-        for friend in self._friends:
-            fine &= friend.unchanged(fine, seen)
-        return {place for place, number in numbers.items() if number in fine}
-
-
-class _Defaults:
+class DefaultKeys:
     """The defaults of columns that files lack."""
 
-    def __init__(self, chain: Chain, files: _Files) -> None:
+    def __init__(self, chain: Chain, files: FilesOfChain) -> None:
         self._trees, self._missing = chain.trees, chain.trees.missing
         self._files, self._count = files, len(chain.locations)
         self._samples: dict[str, tuple[str, int]] = {}
@@ -507,7 +338,7 @@ def _beginnings(name: str) -> Iterator[str]:
         yield name[: sign.start()]
 
 
-def _may_mean(words: Set[str], name: str, alias: str | None) -> bool:
+def may_mean(words: Set[str], name: str, alias: str | None) -> bool:
     """Whether expressions of these words may mean a column that others join, or a collection that
     it is of."""
     if alias is not None and alias in words:
@@ -516,13 +347,13 @@ def _may_mean(words: Set[str], name: str, alias: str | None) -> bool:
     return name in words or first in words or is_meant(name, words)
 
 
-class _FriendKeys:
+class FriendKeys:
     """What a friend joins to files."""
 
     def __init__(self, friend: Friend, chain: Chain, there: Remembered) -> None:
         self.alias = friend.alias
         self._friend, self._chain = friend, chain
-        self._files = _Files(friend.chain, there)
+        self._files = FilesOfChain(friend.chain, there)
         self._pieces: dict[int, list[tuple[int, int, int]]] = {}
 
     @cached_property
@@ -535,7 +366,7 @@ class _FriendKeys:
 
     def is_meant(self, words: Set[str]) -> bool:
         """Whether expressions of these words may mean one of its columns."""
-        return any(_may_mean(words, name, self.alias) for name in self._columns[0])
+        return any(may_mean(words, name, self.alias) for name in self._columns[0])
 
     @property
     def searched_by(self) -> Sequence[str]:
@@ -555,7 +386,7 @@ class _FriendKeys:
             if self._files.key(number) is None:
                 return self._files.reasons[number]
             about = self._files.about(number)
-            if about is None or about.has_friends:
+            if about is None or about.friends:
                 return "with friends of their own"
         return None
 
@@ -617,6 +448,85 @@ class _FriendKeys:
 
     def _same(self, files: Set[int], seen: Seen) -> Set[int]:
         return self._files.are_seen(self._files.unchanged(files), seen)
+
+
+class RecordedKeys:
+    """What the friends join to files that these record."""
+
+    def __init__(self, chain: Chain, files: FilesOfChain, there: Remembered) -> None:
+        self._chain, self._own, self._there = chain, files, there
+        self._known: dict[int, list[tuple[str, FilesOfChain]] | None] = {}
+        self._chains: dict[str, FilesOfChain] = {}
+        self.reasons: dict[int, str] = {}
+        """Why nothing is known of what is joined to a file."""
+
+    def _of(self, number: int) -> list[tuple[str, FilesOfChain]] | None:
+        """The friends of a file, by their aliases; None if they are not known for certain."""
+        if number not in self._known:
+            found = self._looked(number)
+            self._known[number] = None if isinstance(found, str) else found
+            if isinstance(found, str):
+                self.reasons[number] = f"records friends {found}"
+        return self._known[number]
+
+    def _looked(self, number: int) -> list[tuple[str, FilesOfChain]] | str:
+        about = self._own.about(number)
+        if about is None:
+            return "that are out of reach"
+        found = []
+        for recorded in about.friends:
+            try:
+                friend = recorded_chain(self._chain, number, (*recorded,))
+            except TreemillError:
+                return "that are out of reach"
+            place = str(friend.locations[0])
+            files = self._chains.get(place)  # files may record the same one
+            if files is None:
+                files = self._chains[place] = FilesOfChain(friend.pinned(), self._there)
+            if files.key(0) is None:
+                return f"that are {files.reasons[0]}"
+            its = files.about(0)
+            if its is None or its.friends:
+                return "with friends of their own"
+            found.append((recorded[0], files))
+        return found
+
+    def is_meant(self, words: Set[str], numbers: Iterable[int]) -> bool:
+        """Whether expressions of these words may mean a column that these files' friends have."""
+        seen = set[tuple[str, int]]()
+        for number in numbers:
+            for alias, files in self._of(number) or ():
+                about = files.about(0)
+                if about is None or (alias, id(about.names)) in seen:
+                    continue
+                seen.add((alias, id(about.names)))
+                if any(may_mean(words, name, alias) for name in about.names):
+                    return True
+        return False
+
+    @cached_property
+    def _meant(self) -> str:
+        """What names mean columns of such friends, which the first file decides."""
+        return json.dumps(sorted(self._chain.friends.meant(self._chain).items()))
+
+    def of(self, number: int) -> bytes | None:
+        """What is joined to a file; None if it is not known for certain."""
+        friends = self._of(number)
+        if friends is None:
+            return None
+        keys: list[str | bytes] = [self._meant]
+        for alias, files in friends:
+            key = files.key(0)
+            assert key is not None
+            keys += [alias, key]
+        return key_of("recorded", *keys)
+
+    def unchanged(self, numbers: Set[int], seen: Seen) -> set[int]:
+        """Those of these files whose friends are as they were. Looks at each of these once."""
+        joined = {number: self._of(number) or () for number in numbers}
+        every = {id(files): files for friends in joined.values() for _, files in friends}
+        same = {at for at, files in every.items() if files.are_seen(files.unchanged([0]), seen)}
+        return {n for n, friends in joined.items() if all(id(f) in same for _, f in friends)}
 
 
 _FINE, _COARSE = 50_000_000, 2_000_000_000

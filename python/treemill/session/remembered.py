@@ -11,25 +11,36 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..backends.remembered_partial import Begun, RememberedTree, Remembering
 from ..checkpoint import Pace, evaluator
 from ..checkpoint.totals import Record, Remembered, tree_of
-from ..errors import UnsupportedError
+from ..data.foreign import ENTRY, IN_THE_CHAIN, LOCAL_ENTRY
+from ..errors import TreemillError, UnsupportedError
 from ..language.function_registry import Dependent, ExternalFunction
 from ..monitoring.report import FromMemory
 from ..query.booking import steps_to
 from ..query.dependencies import dependencies, difference, restricted
 from ..query.planning import NOMINAL, relations_in
 from ..query.steps import Vary
-from .known_files import FileKeys, Salt
-from .known_files import key_of as _key
+from .known_files import (
+    DefaultKeys,
+    FilesOfChain,
+    FriendKeys,
+    RecordedKeys,
+    Salt,
+    key_of,
+    may_mean,
+)
 
 if TYPE_CHECKING:
+    from ..backends.merged_partial import Seen
     from ..checkpoint.results import Results
     from ..data.chain import Chain
     from ..query.booking import Booking
@@ -51,6 +62,8 @@ class Pieces:
     remembering: Remembering
     lacking: Sequence[Lacking]
     """What is computed."""
+    knows_recorded: bool
+    """Whether friends that files record count."""
     shown: FromMemory
 
 
@@ -100,7 +113,8 @@ def pieces(
     for file, indices in lacking.items():
         groups[indices].append(file)
     parts = [(restricted(whole, indices), files) for indices, files in groups.items()]
-    return Pieces(remembering, parts, _shown(there, asked, lacking, titles))
+    shown = _shown(there, asked, lacking, titles)
+    return Pieces(remembering, parts, asked.of.knows_recorded, shown)
 
 
 def looked_for(
@@ -143,6 +157,202 @@ def titles_of(bookings: Sequence[Booking], planned: Plan) -> list[str]:
     return titles
 
 
+class FileKeys:
+    """What each file of a pass, or each part of one, is known by, for bookings of some words."""
+
+    def __init__(self, chain: Chain, there: Remembered, spans: Sequence[Span] | None) -> None:
+        """`chain`: as the pass sees it. `spans`: the parts of files that it goes through; None: all
+        files."""
+        self._chain = chain
+        self._own = FilesOfChain(chain, there)
+        self._spans = spans
+        every = range(len(chain.locations))
+        self.files = [*every] if spans is None else [file for file, *_ in spans]
+        """The number of each file, or of the file of each part."""
+        self.count = len(self.files)
+        """The files or parts."""
+        self._defaults = DefaultKeys(chain, self._own) if chain.trees.missing.defaults else None
+        self._friends = [FriendKeys(each, chain, there) for each in chain.friends.given]
+        read = dict.fromkeys(self.files)
+        self._own.look(read)
+        self._keys = {number: self._own.key(number) for number in read}
+        """The keys of the files by themselves; None: nothing of it is remembered."""
+        first = self._own.about(chain.first) if chain.locations else None
+        is_recording = first is not None and bool(first.friends)
+        self._recorded = RecordedKeys(chain, self._own, there) if is_recording else None
+        """The first file says what names of such friends mean in the others."""
+        self._salts: dict[frozenset[str], Salt] = {}
+        self._leaves: dict[Salt, Mapping[int, bytes | None]] = {}
+
+    @property
+    def knows_recorded(self) -> bool:
+        """Whether friends count that files record: if the first one records none, those of others
+        have no names that a query could use, and files that record some are not remembered."""
+        return self._recorded is not None
+
+    @property
+    def reasons(self) -> list[tuple[int, str]]:
+        """Why files are not remembered: how many, and the reason."""
+        own = self._own.reasons
+        if "_before" not in vars(self):  # other files count for their number of entries only
+            own = {number: reason for number, reason in own.items() if number in self._keys}
+        found = Counter(own.values())
+        for each in self._friends:
+            if each.reason is not None:
+                found[f"joined with files of {each.alias} that are {each.reason}"] = self.count
+        if self._recorded is not None:
+            found.update(self._recorded.reasons.values())
+        return [(number, reason) for reason, number in found.items()]
+
+    def salt(self, words: frozenset[str]) -> Salt:
+        """What counts for a booking of these words besides the columns of a file."""
+        known = self._salts.get(words)  # many bookings have the same words
+        if known is None:
+            known = self._salts[words] = self._salt(words)
+        return known
+
+    def _salt(self, words: Set[str]) -> Salt:
+        chain = self._chain
+        names = chain.constant_names if chain.constants.are_there else frozenset[str]()
+        if self._is_more:  # members may refer to collections that no word names
+            words = {*words, *chain.referred(frozenset(words))}
+        friends = tuple(n for n, each in enumerate(self._friends) if each.is_meant(words))
+        searched = {name for n in friends for name in self._friends[n].searched_by}
+        return Salt(
+            tuple(sorted(names & words)),
+            not IN_THE_CHAIN.isdisjoint(words),
+            self._defaults.meant(words | searched) if self._defaults else (),
+            friends,
+            tuple(
+                (place, name)
+                for place, arrays in enumerate(chain.friends.arrays)
+                for name in arrays.columns
+                if may_mean(words, name, arrays.alias)
+            ),
+            tuple(name for name in (ENTRY, LOCAL_ENTRY) if name in words and self._is_own(name)),
+            self._recorded is not None and self._recorded.is_meant(words, self._keys),
+        )
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name of entries' numbers means a column of the dataset: in all files."""
+        with suppress(TreemillError):  # reading a file raises what is wrong with it
+            return self._chain.decider(0).has(name)
+        return False
+
+    def leaves(self, salt: Salt) -> Mapping[int, bytes | None]:
+        """The keys of files, or of parts of files, by their places, for bookings of this salt."""
+        if salt not in self._leaves:
+            before = self._before if salt.numbers else [b""] * len(self._chain.locations)
+            every = dict.fromkeys(self.files)
+            leaves = {number: self._leaf(number, salt, before) for number in every}
+            places = enumerate(self.files)
+            self._leaves[salt] = {at: self._part(at, leaves[number]) for at, number in places}
+        return self._leaves[salt]
+
+    def _part(self, place: int, leaf: bytes | None) -> bytes | None:
+        """The key of the part of a file that is read of it."""
+        if self._spans is None or leaf is None:
+            return leaf
+        chain, (number, first, stop) = self._chain, self._spans[place]
+        is_whole = first == 0 and (stop is None or stop == chain.sizes[number][0])
+        if chain.selected is None:
+            return leaf if is_whole else key_of("part", leaf, f"{first} {stop}")
+        last = chain.sizes[number][0] if stop is None else stop
+        chosen = chain.selected.within(number, first, last)
+        return key_of("part", leaf, f"{first} {last}", chosen.tobytes())
+
+    def _leaf(self, number: int, salt: Salt, before: Sequence[bytes]) -> bytes | None:
+        key = self._keys[number]
+        if key is None or (salt.is_plain and not self._is_more):
+            return key
+        constants = self._chain.constants.among(number, salt.constants)
+        parts: list[str | bytes] = [json.dumps(constants, sort_keys=True), before[number]]
+        parts += salt.numbering
+        has_more = bool(constants or before[number] or salt.numbering)
+        friends, arrays, recorded = salt.friends, salt.arrays, salt.recorded
+        if self._is_more:
+            about = self._own.about(number)
+            if about is None:
+                return None
+            given = self._chain.friends
+            if about.has_aliases:  # they may mean anything
+                friends = tuple(range(len(given.given)))
+                arrays = tuple((n, name) for n, a in enumerate(given.arrays) for name in a.columns)
+                recorded = self._recorded is not None
+            if self._defaults:
+                told = self._defaults.of(number, about, salt.defaults)
+                has_more |= bool(told)
+                parts.append(told)
+        for place in friends:
+            joined = self._friends[place].of(number)
+            if joined is None:
+                return None
+            has_more = True
+            parts.append(joined)
+        if arrays:
+            has_more = True
+            parts.append(self._of_arrays(number, arrays))
+        if self._recorded is not None and recorded:
+            joined = self._recorded.of(number)
+            if joined is None:
+                return None
+            has_more = True
+            parts.append(joined)
+        return key_of("leaf", key, *parts) if has_more else key
+
+    @property
+    def _is_more(self) -> bool:
+        """Whether a file's aliases, or what it lacks, may matter."""
+        return bool(self._defaults or self._chain.friends or self._recorded)
+
+    @cached_property
+    def _before(self) -> list[bytes]:
+        """What the files are known by whose entries are numbered before those of each file."""
+        before = [b""] * len(self._chain.locations)
+        for number, since in enumerate(self._chain.numbered_from):
+            if number > since:
+                last = self._own.key(number - 1) or os.urandom(16)
+                before[number] = key_of("before", before[number - 1], last)
+        return before
+
+    @cached_property
+    def _bare(self) -> Mapping[str, Set[str]]:
+        """The columns that may be named without their alias, by alias: the same in all files."""
+        return self._chain.friends.bare(self._chain)
+
+    def _of_arrays(self, number: int, meant: Sequence[tuple[int, str]]) -> bytes:
+        """The values of columns from memory that belong to a file."""
+        chain, parts = self._chain, list[str | bytes]()
+        first, entries = chain.first_entry(number), chain.sizes[number][0]
+        for place, name in meant:
+            given = chain.friends.arrays[place]
+            column, counter = given.columns[name], given.counters.get(name)
+            is_bare = given.alias is None or name in self._bare.get(given.alias, ())
+            parts += [f"{given.alias!r} {name} {is_bare} {column.null_count > 0} {counter!r}"]
+            parts += [column.slice(first, entries).dumps()]
+        return key_of("arrays", *parts)
+
+    def may_keep(self, places: Iterable[int], seen: Seen) -> set[int]:
+        """Those of these files, or parts of files, that were run and that are, with all that was
+        joined to them, as they were before. `seen`: what workers of other hosts have seen of files,
+        by their paths; None: they are on this host. Looks at each file once, also at one that
+        counts for many."""
+        numbers = {place: self.files[place] for place in places}
+        run, own = {*numbers.values()}, self._own
+        before = range(0 if self._defaults is None else self._defaults.end(run))
+        same = own.unchanged(run.union(before))
+        fine = own.are_seen(run & same, seen)
+        if self._defaults is not None:
+            agreed = own.are_seen(same.intersection(before), seen, strict=False)
+            changed = next((number for number in before if number not in agreed), len(before))
+            fine = {number for number in fine if self._defaults.end([number]) <= changed}
+        for friend in self._friends:
+            fine &= friend.unchanged(fine, seen)
+        if self._recorded is not None:
+            fine = self._recorded.unchanged(fine, seen)
+        return {place for place, number in numbers.items() if number in fine}
+
+
 class _Asked:
     """What a pass asks for, as keys."""
 
@@ -165,7 +375,7 @@ class _Asked:
             try:
                 called = _called(need.functions)
                 texts = [text for _, text in need.parts]
-                self.keys[index] = _key("booking", about, *texts, *(each for _, each in called))
+                self.keys[index] = key_of("booking", about, *texts, *(each for _, each in called))
                 self.about[index] = [("treemill", about), *called]
             except UnsupportedError as error:
                 self.reasons[index] = f"it cannot be remembered: {error}"
@@ -241,7 +451,7 @@ def _open_keys(
         for file, leaf in sample.leaves.items():
             leaves[file].append(leaf)
     return {
-        file: _key("open", *leaves[file])
+        file: key_of("open", *leaves[file])
         for file, indices in lacking.items()
         if file in leaves and asked.keys.keys() >= set(indices)
     }
@@ -303,10 +513,10 @@ def _differences(
             }
             for name, text in asked.about[index]:  # several functions may have one name
                 about[name] = _short(about.get(name, "") + text)
-            now[index] = _key("title", title, str(seen[title])), about
+            now[index] = key_of("title", title, str(seen[title])), about
     if not now:
         return {}
-    place = _key("bookings by title")
+    place = key_of("bookings by title")
     before, _ = there.find(place, [key for key, _ in now.values()])
     words = {}
     for index, (key, about) in now.items():

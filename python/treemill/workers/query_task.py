@@ -507,6 +507,7 @@ _SENT = (
         "_apart",
         "_lacking",
         "_depend",
+        "_knows_recorded",
     ),
     *("alone_entries", "holds_lock", "small_files"),
 )
@@ -532,16 +533,19 @@ class QueryTask:
         remember: bool = False,
         apart: bool = False,
         lacking: Sequence[Lacking] | None = None,
+        knows_recorded: bool = False,
     ) -> None:
         """`sinks`: where rows go, by the booking's index in the specification. `remember`: whether
         workers share the cache of this process. `apart`: whether the results of a fileset's
         samples are kept apart (py). `lacking`: what is computed instead of the specification, and
         of which files, or places of `spans`; results are apart by these then. None: the
-        specification, of all files."""
+        specification, of all files. `knows_recorded`: whether it is known what friends join to
+        these files that they record."""
         self._remember = remember
         self._apart = apart
         self._lacking = lacking
         self._depend = {} if lacking is None else _depend(specification)
+        self._knows_recorded = knows_recorded
         self._sinks = sinks or {}
         self._specification = specification
         self._chain = chain.pinned()
@@ -606,8 +610,15 @@ class QueryTask:
         """Says of a file that was run whether there is more in its results than is known of it."""
         if self._depend != _depend(self._specification):
             return lambda place: True  # modules of the user's are what this process has imported
-        spans, borrowing = self._spans, self._chain.trees.borrowing
-        return lambda place: (place if spans is None else spans[place][0]) in borrowing
+        spans, trees = self._spans, self._chain.trees
+        # Sets that grow as files are opened.
+        sets = (trees.borrowing,) if self._knows_recorded else (trees.borrowing, trees.recording)
+
+        def borrows(place: int) -> bool:
+            file = place if spans is None else spans[place][0]
+            return any(file in each for each in sets)
+
+        return borrows
 
     def _spanned(self, workload: Workload[Partial]) -> Workload[Partial]:
         return workload if self._spans is None else SpanWorkload(workload, self._spans)

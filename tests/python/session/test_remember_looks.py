@@ -13,7 +13,7 @@ from treemill.data.source import FileState
 from treemill.scheduling import Committed, small_files
 from treemill.scheduling.coordinator import Coordinator
 from treemill.session import known_files, results_folder
-from treemill.session.known_files import FileKeys
+from treemill.session.remembered import FileKeys
 from treemill.workers.query_task import QueryWorkload
 from treemill.workers.task import States
 
@@ -32,13 +32,13 @@ def nothing_left(monkeypatch):
 @pytest.fixture
 def looks(monkeypatch):
     """The files that were looked at, look by look."""
-    found, unchanged = [], known_files._Files.unchanged
+    found, unchanged = [], known_files.FilesOfChain.unchanged
 
     def noted(self, numbers):
         found.append(sorted(numbers))
         return unchanged(self, found[-1])
 
-    monkeypatch.setattr(known_files._Files, "unchanged", noted)
+    monkeypatch.setattr(known_files.FilesOfChain, "unchanged", noted)
     return found
 
 
