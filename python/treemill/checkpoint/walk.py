@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeGuard
 
 from ..errors import UnsupportedError
 
@@ -203,7 +203,7 @@ class Walk:
 
     def _function(self, value: types.FunctionType) -> bytes:
         if is_importable(value):
-            return self._by_name(value)
+            return self._imported(value, [value])
         cells = [_content(cell) for cell in value.__closure__ or ()]
         used = {
             name: value.__globals__[name]
@@ -211,10 +211,22 @@ class Walk:
             if name in value.__globals__
         }
         defaults = value.__defaults__, value.__kwdefaults__
-        return self.all("function", (value.__code__, defaults, cells, used, value.__dict__))
+        held = _held(value)
+        return self.all("function", (value.__code__, defaults, cells, used, value.__dict__, held))
 
     def _kind(self, value: type) -> bytes:
-        return self._by_name(value) if is_importable(value) else self._described(value)
+        if not is_importable(value):
+            return self._described(value)
+        parts = (*value.__bases__, *vars(value).values())
+        return self._imported(value, [each for each in parts if _is_held(each)])
+
+    def _imported(self, value: types.FunctionType | _Class, parts: Iterable[object]) -> bytes:
+        """The digest of what another process would import, and, in the user's own modules, of what
+        its parts find there: a program may have set it to something else than the source says."""
+        named = self._by_name(value)
+        if not is_own(value.__module__):
+            return named
+        return self.all("imported", (named, [_held(x) if _is_code(x) else x for x in parts]))
 
     def _described(self, value: type) -> bytes:
         """The digest of a class by what it has."""
@@ -391,6 +403,55 @@ def _names(code: types.CodeType) -> set[str]:
     inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
     used = {each.argval for each in dis.get_instructions(code) if each.opname in _GLOBAL}
     return used.union(*map(_names, inner))
+
+
+def _is_code(value: object) -> TypeGuard[types.FunctionType]:
+    return type(value) is types.FunctionType
+
+
+def _held(function: types.FunctionType) -> dict[str, object]:
+    """What a function finds in the user's own modules, itself or by the functions and classes that
+    it uses: numbers and texts, and lists and dictionaries of these."""
+    code, held = function.__code__, dict[str, object]()
+    for name in sorted(_names(code)):  # what refers to itself has a digest by where the walk began
+        value = function.__globals__.get(name)
+        if isinstance(value, types.ModuleType):
+            held.update(_found(value, _attributes(code), set()))
+        elif function.__module__ != "__main__":
+            held[name] = value
+    return {name: value for name, value in held.items() if _is_held(value)}
+
+
+def _found(
+    module: types.ModuleType, names: set[str], seen: set[str]
+) -> Iterator[tuple[str, object]]:
+    """What one of the user's own modules, and modules in it, have by these names."""
+    if module.__name__ in seen or not is_own(module.__name__):
+        return
+    seen.add(module.__name__)
+    for name in sorted(names):
+        value = vars(module).get(name)
+        if isinstance(value, types.ModuleType):
+            yield from _found(value, names, seen)
+        else:
+            yield f"{module.__name__}.{name}", value
+
+
+def _is_held(value: object) -> bool:
+    """Whether it counts what a module holds, beside its source. Of other objects, such as what is
+    remembered or counted, nobody knows whether results depend on them."""
+    if isinstance(value, types.FunctionType | type):
+        return is_own(value.__module__) and is_importable(value)
+    if isinstance(value, list | tuple | dict):
+        items = value.values() if isinstance(value, dict) else value
+        return bool(value) and all(_is_held(each) for each in items)
+    return type(value) in _SCALARS
+
+
+def _attributes(code: types.CodeType) -> set[str]:
+    """All names in code, functions inside it included."""
+    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    return set(code.co_names).union(*map(_attributes, inner))
 
 
 def _content(cell: types.CellType) -> object:

@@ -236,6 +236,51 @@ def test_digests_are_the_same_in_every_process_and_differ_if_the_code_does(tmp_p
     ]
 
 
+SET = """
+import sys
+sys.path.insert(0, {folder!r})
+import analysis
+from treemill.checkpoint import digest
+def process(events): return analysis.passes(events)
+class Selector:
+    def process(self, events): return analysis.Cuts().inside(events)
+class Other:
+    def process(self, events): return events > analysis.settings.pt
+def unconcerned(events): return analysis.count(events)
+values = process, Selector, Other, analysis.passes, unconcerned
+before = [digest(each) for each in values]
+exec({change!r})
+print(*(digest(each) != one for each, one in zip(values, before)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        ("", [False] * 5),
+        ("analysis.settings.pt = 30", [True, False, True, True, False]),
+        ("analysis.Base.eta = 2.5", [False, True, False, False, False]),
+        ("analysis.LEVELS['tight'] = 3", [True, False, False, True, False]),
+        ("analysis.calls = 7; analysis.known['x'] = object()", [False] * 5),
+    ],
+)
+def test_what_a_program_sets_in_its_modules_counts(tmp_path, change, seen):
+    (tmp_path / "settings.py").write_text("pt = 20\n")
+    (tmp_path / "analysis.py").write_text(
+        "import settings\n"
+        "LEVELS = {'tight': 2}\n"
+        "known, calls = {}, 0\n"
+        "def passes(events):\n    return known or above(events)\n"
+        "def above(events):\n    return (events > settings.pt) * LEVELS['tight']\n"
+        "def count(events):\n    return len(events), known.get(0)\n"
+        "class Base:\n    eta = 2.4\n"
+        "class Cuts(Base):\n    def inside(self, events):\n        return events < self.eta\n"
+    )
+    program = SET.format(folder=str(tmp_path), change=change)
+    for seed in (1, 2):
+        assert run(program, seed) == [str(each) for each in seen]
+
+
 @given(
     st.recursive(
         st.integers() | st.floats(allow_nan=False) | st.text() | st.booleans(),
