@@ -17,7 +17,7 @@ from treemill.workers.plain_files import PlainFiles
 from tests.python.written import settled, write
 from tests.raising import raises
 
-FILES = 120
+FILES = 40
 EACH = 10
 
 
@@ -196,15 +196,20 @@ def main(tmp_path_factory):
     return friend_of(where / "m", SIZES["as the files"], x=x, y=x % 7)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("entries", [None, (33, TOTAL - 55)])
-def test_friends_are_those_of_files_one_by_one(
-    core, main, tmp_path, sizes, entries, monkeypatch, bound
-):
+@pytest.fixture(scope="module", params=SIZES)
+def friend(request, tmp_path_factory):
+    """A friend in files of other sizes, and two of its columns."""
     z = np.arange(TOTAL, dtype="f8") * 3
     counts = np.arange(TOTAL) % 3
     jets = ak.zip({"pt": jagged(4, counts), "n": jagged(5, counts, "i4")})
-    other = friend_of(tmp_path / "f", SIZES[sizes], z=z, y=z + 1, flag=z % 2 == 0, Jet=jets)
+    columns = {"z": z, "y": z + 1, "flag": z % 2 == 0, "Jet": jets}
+    folder = tmp_path_factory.mktemp("friend") / "f"
+    return friend_of(folder, SIZES[request.param], **columns), z, jets
+
+
+@pytest.mark.parametrize("entries", [None, (33, TOTAL - 55)])
+def test_friends_are_those_of_files_one_by_one(core, main, friend, entries, monkeypatch, bound):
+    other, z, jets = friend
     events = main.add_friend(other, alias="o")
 
     def book():
@@ -250,26 +255,26 @@ def test_a_friends_file_of_another_type_is_as_its_first_one_has_it(
 ):
     z = np.arange(TOTAL, dtype="f8")
     friend = friend_of(tmp_path / "f", SIZES["as the files"], z=z)
-    path = tmp_path / "f" / "g050.root"
-    write(path, z=np.arange(500, 500 + EACH, dtype="i4"))
+    path = tmp_path / "f" / "g020.root"
+    write(path, z=np.arange(20 * EACH, 21 * EACH, dtype="i4"))
     events = main.add_friend(friend, alias="o")
     assert run(lambda: [events.sum("z"), events.take("z")])[0] == z.sum()
 
 
 def test_a_friends_file_that_lacks_the_column_is_named(core, main, tmp_path):
     friend = friend_of(tmp_path / "f", SIZES["as the files"], z=np.arange(TOTAL))
-    write(tmp_path / "f" / "g050.root", u=np.zeros(EACH))
+    write(tmp_path / "f" / "g020.root", u=np.zeros(EACH))
     events = main.add_friend(friend, alias="o")
     with pytest.raises(tm.TreemillError) as caught:
         run(lambda: [events.sum("z"), events.count()])
-    assert "g050" in str(caught.value)
+    assert "g020" in str(caught.value)
 
 
 def test_a_friends_file_that_is_replaced_during_a_pass_is_an_error(
     core, main, tmp_path, monkeypatch
 ):
     friend = friend_of(tmp_path / "f", SIZES["as the files"], z=np.arange(TOTAL))
-    parts, path = PlainFiles.parts, tmp_path / "f" / "g100.root"
+    parts, path = PlainFiles.parts, tmp_path / "f" / "g030.root"
     one, is_replaced = threading.Lock(), []
 
     def replaced(self, spans):
@@ -280,7 +285,7 @@ def test_a_friends_file_that_is_replaced_during_a_pass_is_an_error(
         return parts(self, spans)
 
     monkeypatch.setattr(PlainFiles, "parts", replaced)
-    with raises(tm.errors.ChangedError, about="g100"):
+    with raises(tm.errors.ChangedError, about="g030"):
         run(lambda: [main.add_friend(friend, alias="o").sum("z"), main.count()])
 
 
@@ -346,7 +351,7 @@ def test_a_file_that_has_no_order_among_many_is_no_friend(core, main, tmp_path):
     from treemill.data.file_tree import UNORDERED
 
     friend = friend_of(tmp_path / "f", SIZES["as the files"], z=np.arange(TOTAL))
-    with uproot.recreate(tmp_path / "f" / "g070.root") as file:
+    with uproot.recreate(tmp_path / "f" / "g025.root") as file:
         tree = file.mktree("t", {"z": "i8"}, title=UNORDERED)
         tree.extend({"z": np.arange(EACH)})
     with raises(tm.QueryError, about="o"):
