@@ -1,7 +1,6 @@
 """What a worker of a cluster may begin without an order, and when it tells what it has done."""
 
-from treemill.backends.dask import worker_plugin
-from treemill.backends.dask.pass_workers import ReservedPackets
+from treemill.backends.dask.pass_workers import GATHER, ReservedPackets
 from treemill.backends.dask.pool import SIZING
 from treemill.scheduling import Packet
 
@@ -61,7 +60,7 @@ def test_nothing_is_put_aside_before_a_packet_that_is_ordered_instead():
 def test_what_is_not_told_at_once_waits_no_longer_than_what_is_ahead_nor_much_shorter():
     """Shorter, and each worker calls the scheduler more often than its packets need: it does when
     half of them are left."""
-    assert SIZING.ahead == worker_plugin._GATHER
+    assert SIZING.ahead == GATHER
 
 
 def test_what_is_forgotten_is_not_begun():

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 
 import pytest
 from treemill._core import Control
-from treemill.backends.dask.messages import Act, Begin, Hold, Loaded, Tell
+from treemill.backends.dask.messages import Act, Begin, Hold, Loaded, Recall, Tell
 from treemill.backends.dask.pass_workers import PassWorkers
 from treemill.scheduling import (
     Commit,
@@ -17,6 +17,7 @@ from treemill.scheduling import (
     Packet,
     PacketDone,
     Process,
+    Refused,
     Reserve,
     WorkerJoined,
 )
@@ -129,11 +130,11 @@ class Around:
 
     def __init__(self):
         self.said = SimpleQueue()
-        self.soon = []
+        self.within = []
         self.handed = SimpleQueue()
 
-    def send_message(self, message, soon=True):
-        self.soon.append(soon)
+    def send_message(self, message, within=0.0):
+        self.within.append(within)
         self.said.put(message)
 
     def blob(self, digest):
@@ -179,8 +180,8 @@ class Pass:
         assert isinstance(told, Tell), told
         return told.event
 
-    def tell(self, action, address="there", covers=None):
-        self.workers.receive(Act("pass", action, address, covers or {}))
+    def tell(self, action):
+        self.workers.receive(Act("pass", action))
 
     def do(self, number):
         gates[PACKETS[number].start].set()
@@ -188,8 +189,9 @@ class Pass:
         assert isinstance(event, PacketDone), event
         return event
 
-    def commit(self, merger=3, **about):
-        self.tell(Commit(7, merger), **about)
+    def commit(self, merger=3, address="there", covers=None, taken=0):
+        act = Act("pass", Commit(7, merger), address, covers or {}, taken)
+        self.workers.receive(act)
 
     def handed(self):
         return self.around.handed.get(timeout=PATIENCE)
@@ -209,30 +211,48 @@ def test_what_is_put_aside_is_handed_over_while_the_worker_goes_on(one):
     assert one.do(1).begun == 2
     one.commit(covers={0: [(0, 20)]})
     address, which, covers, hand = one.handed()
-    assert (address, which, covers) == ("there", (3, 7, 0), {0: [(0, 20)]})
+    assert (address, which, covers) == ("there", (3, 7, 0, True), {0: [(0, 20)]})
     assert one.do(2).begun == 3, "it does not wait"
     hand.set_result(None)
-    assert one.event() == Committed(7, 3)
-    assert not one.around.soon[-1], "it says this when it says more"
     assert one.do(3).begun is None
-    one.commit()
-    one.handed()[-1].set_result(None)
-    assert one.event() == Committed(7, 3)
-    assert one.around.soon[-1], "it waits for an order"
+    one.commit(taken=1)
+    _, which, _, hand = one.handed()
+    assert which == (3, 7, 1, False), "as many as the merger has said that it has"
+    hand.set_result(None)
+    one.tell(Process(7, PACKETS[0]))
+    assert one.event().packet == 0, "it is for the merger to say that it has the partials"
 
 
-def test_partials_that_are_handed_over_in_both_ways_are_counted_together(one):
+def test_what_a_merger_has_said_counts_before_its_answer_comes(one):
     one.do(0)
     one.do(1)
     one.commit()
-    one.handed()[-1].set_result(None)
-    one.event()
+    late = one.handed()[-1]
     one.do(2)
     one.do(3)
-    one.commit()
+    one.commit(taken=1)
     _, which, _, hand = one.handed()
-    assert which == (3, 7, 1)
-    hand.set_result(None)
+    assert which == (3, 7, 1, False)
+    assert late.cancelled()
+    one.tell(Process(7, PACKETS[0]))
+    assert one.event().packet == 0
+    assert hand.cancelled(), "nor does the worker wait for this one's answer"
+
+
+def taken_here(one, is_aside):
+    one.workers.receive(Hold("pass", 3))
+    one.workers.take(3, 8, 0, {}, None, is_aside)
+    return one.event()
+
+
+@pytest.mark.parametrize("is_aside", [False, True])
+def test_a_merger_says_what_it_has_taken_once(one, is_aside):
+    assert taken_here(one, is_aside) == Committed(8, 3)
+    assert bool(one.around.within[-1]) == is_aside, "a worker that waits is told at once"
+    one.workers.take(3, 8, 0, {}, None, is_aside)  # it was sent once more
+    one.workers.receive(Recall("pass", 3, 8))
+    assert one.event() == Refused(3, 8)
+    assert one.workers.read(3)[0] == 1
 
 
 def test_a_merger_of_this_process_gets_what_was_put_aside(one):
@@ -258,10 +278,9 @@ def test_another_commit_means_that_the_merger_of_the_first_one_is_lost(one):
     assert not lost.cancelled(), "a packet says nothing of it"
     one.commit(merger=4)
     _, which, _, hand = one.handed()
-    assert which == (4, 7, 0)
+    assert which == (4, 7, 0, False)
     assert lost.cancelled()
     hand.set_result(None)
-    assert one.event() == Committed(7, 4)
 
 
 def test_what_was_put_aside_is_thrown_away_with_the_rest(one):

@@ -80,7 +80,7 @@ class Host:
     def __init__(self, world, address):
         self.world, self.address = world, address
         self.start, self.mail = f"start of {address}", Mailbox()
-        self.mergers, self.orders, self.partials, self.handed = {}, {}, {}, {}
+        self.mergers, self.orders, self.partials = {}, {}, {}
         self.fetches = []
         self.work = None
 
@@ -106,9 +106,7 @@ class Host:
         elif isinstance(message, Hold):
             self.mergers[message.merger] = Merger()
         elif isinstance(message, Recall):
-            merger = self.mergers[message.merger]
-            if merger.refuse(message.worker) > message.taken:
-                self.say(Tell(self.work, Committed(message.worker, message.merger)))
+            self.mergers[message.merger].refuse(message.worker)
             self.say(Tell(self.work, RefusedEvent(message.merger, message.worker)))
         elif isinstance(message, Fetch):
             self.fetches.append(message)
@@ -149,24 +147,26 @@ class Host:
     def commit(self, worker, act):
         merger, address = act.action.merger, act.address
         partial, there = self.partials.pop(worker), self.world.hosts.get(address)
-        number = self.handed.get((worker, merger), 0)
+        committed = Tell(self.work, Committed(worker, merger))
+        if self.world.kills and self.world.chance.random() < 0.1:  # the merger dies before it
+            self.world.kills -= 1
+            self.world.kill(address)
+            return
         try:
             if there is None or merger not in there.mergers or self.cannot_reach(address):
                 raise RefusedByMerger
             assert act.covers == ranges_in(partial), "the ledger knows what the partial has"
-            there.mergers[merger].take(worker, number, act.covers, lambda: partial)
+            holder = there.mergers[merger]
+            about = worker, act.taken, act.covers, lambda: partial
+            holder.take(*about, lambda seconds: there.say(committed))
+            holder.take(*about, lambda seconds: there.say(committed))  # its answer was lost
         except RefusedByMerger:
             self.world.refusals += 1  # it came before the word that there is a merger
             self.say(Unreached(self.work, merger, "refused"))
             return
-        if (
-            not self.world.kills or self.world.chance.random() < 0.9
-        ):  # else it dies before it can say so
-            self.handed[worker, merger] = number + 1
-            self.say(Tell(self.work, Committed(worker, merger)))
-        else:
+        if self.world.kills and self.world.chance.random() < 0.1:
             self.world.kills -= 1
-            self.world.kill(self.address)
+            self.world.kill(self.world.chance.choice([self.address, address]))
 
     def fetch(self):
         """A merger gets what another one has; or its process dies before it can say so."""
@@ -716,8 +716,9 @@ def shared_process():
             for address in mails:
                 told, sent[address] = [*sent[address], *say(address)], []
                 for act in told:
+                    teller = address
                     if isinstance(act, Act) and isinstance(act.action, Commit):
-                        done = Committed(act.action.worker, act.action.merger)
+                        teller, done = act.address, Committed(act.action.worker, act.action.merger)
                     elif isinstance(act, Act) and isinstance(act.action, Process):
                         packet = act.action.packet
                         done = PacketDone(act.action.worker, packet.number, packet.stop, 1.0)
@@ -725,7 +726,7 @@ def shared_process():
                         done = Discarded(act.action.worker)
                     else:
                         continue
-                    sent[address] += say(address, Tell(act.work, done))
+                    sent[teller] += say(teller, Tell(act.work, done))
 
     for name in ("ana's", "bob's"):
         scheduler_state.begin(name, replaced(of_user(name), files=[FileSize(10_000_000)]))

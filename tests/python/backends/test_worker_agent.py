@@ -8,7 +8,7 @@ from treemill.errors import WorkerError
 from tests.python.backends.test_scheduler_state import request
 
 
-def agent(folder, awake=lambda soon: None):
+def agent(folder, awake=lambda within: None):
     def nothing(*about):
         raise AssertionError("nobody asks")
 
@@ -65,11 +65,19 @@ def test_what_need_not_be_said_at_once_travels_together(tmp_path):
     there = agent(tmp_path, awoken.append)
     for sent in range(2):
         for number in range(3):
-            there.send_message(Crashed("work", ValueError(number)), soon=False)
-        assert awoken == [False] * (sent + 1)
+            there.send_message(Crashed("work", ValueError(number)), within=1.0)
+        assert awoken == [1.0] * (sent + 1)
         assert len(there.parcel().messages) == 3 * (sent + 1)
     there.send_message(Crashed("work", ValueError("the last one")))
-    assert awoken[-1]
+    assert awoken[-1] == 0.0
+
+
+def test_what_is_to_be_said_sooner_than_the_rest_is(tmp_path):
+    awoken = []
+    there = agent(tmp_path, awoken.append)
+    for within in (1.0, 0.1, 0.5, 0.0):
+        there.send_message(Crashed("work", ValueError("a mistake of ours")), within)
+    assert awoken == [1.0, 0.1, 0.0]
 
 
 def test_what_a_process_says_of_its_failure_ends_the_pass():

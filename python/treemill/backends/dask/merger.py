@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 
@@ -22,6 +23,9 @@ Read = tuple[int, Ranges, "bytes | None"]
 
 _HOLD_SECONDS = 30.0
 """Seconds for which a partial waits for the word that makes this process its merger."""
+_ASIDE_SECONDS = 0.1
+"""Seconds within which it is said that a partial was taken whose worker goes on meanwhile: those of
+several workers travel together. A worker that is done before that waits for the word."""
 
 
 class RefusedByMerger(Exception):  # noqa: N818 - what happened, not a mistake
@@ -45,27 +49,34 @@ class Merger:
         self._dropped = False
 
     def take(
-        self, worker: int, number: int, covers: Ranges, load: Callable[[], Partial | None]
+        self,
+        worker: int,
+        number: int,
+        covers: Ranges,
+        load: Callable[[], Partial | None],
+        taken: Callable[[float], object] = lambda seconds: None,
     ) -> None:
         """Merges the partial that `load` gives, the worker's `number`-th (from 0), which `covers`
-        these entries. Taking it again changes nothing. Raises RefusedByMerger, and what
-        merging raises."""
+        these entries. `taken` says so, with the seconds that it took, before the merger says
+        anything else of the worker. Taking it again changes nothing. Raises RefusedByMerger, and
+        what merging raises."""
         with self._lock:
-            taken = self._taken.get(worker, 0)
-            if number < taken:
+            before = self._taken.get(worker, 0)
+            if number < before:
                 return
-            if worker in self._refused or self._dropped or number > taken:
+            if worker in self._refused or self._dropped or number > before:
                 raise RefusedByMerger
+            began = time.monotonic()
             partial = load()
             if partial is not None:
                 self._merged.commit(partial, covers)
-            self._taken[worker] = taken + 1
+            self._taken[worker] = before + 1
+            taken(time.monotonic() - began)
 
-    def refuse(self, worker: int) -> int:
-        """Takes nothing from the worker from now on. Returns how many partials were taken."""
+    def refuse(self, worker: int) -> None:
+        """Takes nothing from the worker from now on. What was taken was said before."""
         with self._lock:
             self._refused.add(worker)
-            return self._taken.get(worker, 0)
 
     def absorb(
         self, giver: int, commits: int, covers: Ranges, load: Callable[[], Partial | None]
@@ -114,12 +125,12 @@ class ProcessMergers:
         work: str,
         fetch: Callable[[str, str, int], Future[Read]],
         load: Callable[[bytes | None], Partial | None],
-        tell: Callable[[Event], None],
+        tell: Callable[[Event, float], None],
         send_message: Callable[[object], None],
     ) -> None:
         """`work`: what messages call the pass. `fetch` reads what a merger in another process has.
         `load` makes a partial of its bytes. `tell` and `send_message` say to the scheduler what
-        mergers do, and what else there is to be said."""
+        mergers do, within some seconds, and what else there is to be said."""
         self._work = work
         self._fetch = fetch
         self._load = load
@@ -191,15 +202,25 @@ class ProcessMergers:
         number: int,
         covers: Ranges,
         load: Callable[[], Partial | None],
+        *,
+        is_aside: bool,
     ) -> None:
-        """Merges a partial of a worker. See Merger."""
+        """Merges a partial of a worker, and says so. `is_aside`: whether the worker goes on
+        meanwhile. See Merger."""
+        within = _ASIDE_SECONDS if is_aside else 0.0
         with self._changed:  # the scheduler's word that makes it a merger may come later
             self._changed.wait_for(lambda: merger in self._there or self._is_over, _HOLD_SECONDS)
             holder = self._there.get(merger)
         if holder is None:
             raise RefusedByMerger
         with self._at_merging():
-            holder.take(worker, number, covers, load)
+            holder.take(
+                worker,
+                number,
+                covers,
+                load,
+                lambda seconds: self._send_event(Committed(worker, merger, seconds), within),
+            )
 
     def read(self, merger: int) -> Read:
         """Returns what a merger has. See Merger."""
@@ -224,9 +245,8 @@ class ProcessMergers:
         merger = self._there.get(message.merger)
         if merger is None:
             return  # it is lost, as the scheduler knows or will know
-        if merger.refuse(message.worker) > message.taken:
-            self._send_event(Committed(message.worker, message.merger))
-        self._send_event(Refused(message.merger, message.worker))
+        merger.refuse(message.worker)
+        self._send_event(Refused(message.merger, message.worker), 0.0)
 
     def fetch(self, message: Fetch) -> None:
         """Merges what another merger has."""
@@ -249,7 +269,7 @@ class ProcessMergers:
         with contextlib.suppress(RefusedByMerger):
             with self._at_merging():
                 merger.absorb(giver, commits, covers, lambda: self._load(data))
-            self._send_event(HandedOn(giver, message.merger))
+            self._send_event(HandedOn(giver, message.merger), 0.0)
 
     def recall_from(self, message: RecallFrom) -> None:
         """Another merger is lost; see RecallFrom."""
@@ -260,5 +280,5 @@ class ProcessMergers:
         if merger is None:
             return
         if merger.refuse_from(giver):
-            self._send_event(HandedOn(giver, message.merger))
-        self._send_event(RefusedFrom(message.merger, giver))
+            self._send_event(HandedOn(giver, message.merger), 0.0)
+        self._send_event(RefusedFrom(message.merger, giver), 0.0)

@@ -285,23 +285,22 @@ class Hold:
 @frozen
 class Act:
     """An action for a worker. `address`: of the merger that a Commit names; `covers`: the entries
-    of the partial that it is to get."""
+    of the partial that it is to get; `taken`: how many of the worker's it has."""
 
     work: str
     action: Order | Hint | Halt
     address: str | None = None
     covers: Ranges = field(default_factory=dict)
+    taken: int = 0
 
 
 @frozen
 class Recall:
-    """The worker is lost. If the merger has not taken its partial number `taken`, it will not take
-    it any more."""
+    """The worker is lost. If the merger has not taken its partial, it will not take it any more."""
 
     work: str
     merger: int
     worker: int
-    taken: int
 
 
 @frozen

@@ -150,7 +150,7 @@ class PassMergers:
     def __init__(self) -> None:
         self._there: dict[int, Participant] = {}
         self._commits: dict[int, int] = {}  # by merger, also after it is gone
-        self._sent: dict[tuple[int, int], int] = {}  # the same by merger and worker
+        self._taken: dict[tuple[int, int], int] = {}  # the same by merger and worker
         self._next = 0
 
     def elect(self, host: str, processes: Iterable[Participant]) -> Participant | None:
@@ -187,10 +187,14 @@ class PassMergers:
         """The partials of workers that the merger has."""
         return self._commits.get(merger, 0)
 
+    def taken(self, merger: int, worker: int) -> int:
+        """The partials of this worker that the merger has taken, as it has said."""
+        return self._taken.get((merger, worker), 0)
+
     def committed(self, merger: int, worker: int) -> None:
         """Notes that the merger has one more partial of the worker."""
         self._commits[merger] = self._commits.get(merger, 0) + 1
-        self._sent[merger, worker] = self._sent.get((merger, worker), 0) + 1
+        self._taken[merger, worker] = self.taken(merger, worker) + 1
 
     def handed_on(self, merger: int, to: int) -> None:
         """Notes that the partials of a merger are another one's."""
@@ -205,8 +209,7 @@ class PassMergers:
         if to is None:
             return None
         if isinstance(action, Refuse):
-            taken = self._sent.get((action.merger, action.worker), 0)
-            return to.address, Recall(work, action.merger, action.worker, taken)
+            return to.address, Recall(work, action.merger, action.worker)
         if isinstance(action, RefuseFrom):
             return to.address, RecallFrom(work, action.merger, action.giver)
         if isinstance(action, HandOn):

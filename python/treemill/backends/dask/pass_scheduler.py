@@ -367,7 +367,7 @@ class PassScheduler:
         if self.is_suspected:
             self._turns.note_done(event, self._packetizer)
         if isinstance(event, Committed) and event.merger is not None:
-            if not (event.worker in process.numbers or process is self._mergers.at(event.merger)):
+            if process is not self._mergers.at(event.merger):
                 return
             self._mergers.committed(event.merger, event.worker)
         elif isinstance(event, HandedOn) and self._packetizer.next_merger(event.merger) == event.to:
@@ -546,7 +546,9 @@ class PassScheduler:
         act = Act(self.name, action)
         if isinstance(action, Commit) and action.merger is not None:
             address = self._mergers.part(action.merger).address
-            act = Act(self.name, action, address, ranges_of(self._packetizer.sent(action.worker)))
+            covers = ranges_of(self._packetizer.sent(action.worker))
+            taken = self._mergers.taken(action.merger, action.worker)
+            act = Act(self.name, action, address, covers, taken)
         elif isinstance(action, Process | ProcessFiles) and self._coordinator.begins(action.worker):
             self._begun = True
             self.change += 1

@@ -27,7 +27,6 @@ from ...scheduling import (
     Committed,
     Event,
     FileFailed,
-    FilesDone,
     Forget,
     Halt,
     Hint,
@@ -143,9 +142,16 @@ class ReservedPackets:
             return packet, is_time, packet.number == queue.aside
 
 
-Handed = tuple[str, int, int, int]
-"""Which partial is handed over: its pass, the merger, the worker, and its number of this worker."""
+Handed = tuple[str, int, int, int, bool]
+"""Which partial is handed over: its pass, the merger, the worker, its number of this worker, and
+whether the worker goes on meanwhile."""
 
+GATHER = 1.0
+"""Seconds for which what need not be said at once waits for more, at most: as long as the packets
+last that a worker has ahead. Once half of them are left it is said at once."""
+
+_LOADED_SECONDS = 0.1
+"""Seconds within which it is said that the task is loaded, if no worker is there before."""
 _HEARTBEAT_SECONDS = 0.2
 """How often counters are told with packets."""
 
@@ -158,8 +164,9 @@ class ProcessServices(Protocol):
     names: tuple[str, ...]
     """The names of its host, if they are known."""
 
-    def send_message(self, message: object, soon: bool = True) -> None:
-        """Sends a message to the scheduler, at once or (not `soon`) with others. Does not wait."""
+    def send_message(self, message: object, within: float = 0.0) -> None:
+        """Sends a message to the scheduler, at once or with others within so many seconds. Does not
+        wait."""
 
     def blob(self, digest: str) -> bytes:
         """Gets the bytes with this digest. Waits."""
@@ -203,8 +210,6 @@ class PassWorkers:
         self._doing: dict[int, DoingThread] = {}  # by worker
         self._handing: dict[tuple[int, int], _Hand] = {}
         """Partials on their way to other processes, by worker and merger."""
-        self._handed: dict[tuple[int, int], int] = {}
-        """How many partials each merger has got of each worker."""
         self._commits: dict[int, Act] = {}
         """The last Commit of each worker."""
         self._ordering = threading.Lock()
@@ -260,8 +265,8 @@ class PassWorkers:
         aside = worker.take_aside() if is_commit and worker is not None else None
         with self._ordering:
             for (number, _), hand in self._handing.items():
-                # An order during a commit means that its merger is lost; if the worker goes on
-                # meanwhile, another commit means it.
+                # An order during a commit means that its merger is lost, or has said that it has
+                # the partial; if the worker goes on meanwhile, another commit means it.
                 if number == order.worker and (is_commit or not hand.is_aside):
                     hand.future.cancel()
             if is_commit:
@@ -293,10 +298,17 @@ class PassWorkers:
     # What other processes ask, on threads that may wait.
 
     def take(
-        self, merger: int, worker: int, number: int, covers: Ranges, data: bytes | None
+        self,
+        merger: int,
+        worker: int,
+        number: int,
+        covers: Ranges,
+        data: bytes | None,
+        is_aside: bool,
     ) -> None:
-        """Merges a partial of a worker elsewhere. See Merger."""
-        self._mergers.take(merger, worker, number, covers, lambda: self._loaded(data))
+        """Merges a partial of a worker elsewhere. See ProcessMergers."""
+        about = merger, worker, number, covers
+        self._mergers.take(*about, lambda: self._loaded(data), is_aside=is_aside)
 
     def read(self, merger: int) -> Read:
         """Returns what a merger has. See Merger."""
@@ -360,7 +372,8 @@ class PassWorkers:
         self._task = task
         if self._halted or self._over:
             self._control.stop()
-        around.send_message(Loaded(self.name, begin.workers, around.names))
+        # It travels with the word that the first of the workers is there.
+        around.send_message(Loaded(self.name, begin.workers, around.names), _LOADED_SECONDS)
         for number in begin.workers:
             self._thread(f"{self.name}-{number}", lambda number=number: self._work(number, task))  # type: ignore[misc]
 
@@ -420,7 +433,8 @@ class PassWorkers:
             packet, soon, is_aside = next_packet
             if is_aside:
                 worker.put_aside()
-            self._send_event(replaced(event, begun=packet.number), soon)
+            begins = replaced(event, begun=packet.number)
+            self._send_event(begins, 0.0 if soon else GATHER)
             order = Process(number, packet)
             self._note(number, order)
             event = worker.perform(order)
@@ -482,53 +496,45 @@ class PassWorkers:
         assert isinstance(order, Commit)
         assert order.merger is not None
         merger, worker = order.merger, order.worker
-        number = self._handed.get((worker, merger), 0)
-        merging = 0.0
         try:
             if act.address == self._around.address:
-                began = time.monotonic()
-                self._mergers.take(merger, worker, number, act.covers, lambda: partial)
-                merging = time.monotonic() - began
+                about = merger, worker, act.taken, act.covers
+                self._mergers.take(*about, lambda: partial, is_aside=is_aside)
             else:
                 assert act.address is not None
                 data = None if partial is None else partial.dumps()
-                which = (self.name, merger, worker, number)
+                which = (self.name, merger, worker, act.taken, is_aside)
                 hand = self._around.hand(act.address, which, act.covers, data)
+                way = _Hand(hand, is_aside)
                 with self._ordering:
-                    self._handing[worker, merger] = _Hand(hand, is_aside)
+                    self._handing[worker, merger] = way
                     is_next = not (is_aside or self._inboxes[worker].empty())
                     if is_next or self._commits[worker] is not act:
-                        hand.cancel()  # the merger is lost, and the next order is there already
+                        hand.cancel()  # the next order is there already
                 try:
                     hand.result()
                 finally:
                     with self._ordering:
-                        del self._handing[worker, merger]
+                        if self._handing.get((worker, merger)) is way:
+                            del self._handing[worker, merger]
         except CancelledError:
-            return  # the merger is lost, and the worker has another order
+            return  # the merger is lost, or has said that it has it: there is another order
         except (Unreachable, RefusedByMerger) as error:
             reason = f"{type(error).__name__}: {error}"
             self._around.send_message(Unreached(self.name, merger, reason))
-            return
-        self._handed[worker, merger] = number + 1
-        # A worker that goes on says all at once when it waits for an order.
-        doing = self._doing.get(worker) if is_aside else None
-        is_busy = doing is not None and doing.order is not None
-        self._send_event(Committed(worker, merger, merging), soon=not is_busy)
 
-    def _send_event(self, event: Event, soon: bool = True) -> None:
+    def _send_event(self, event: Event, within: float = 0.0) -> None:
         if isinstance(event, PacketFailed | FileFailed):
             event = with_place(event, self._where)
-        # Counters are exact with each commit; between two of them a client looks now and then.
+        # Counters are exact when a worker waits for an order, which may be to commit; as long as it
+        # goes on a client looks now and then.
         now = time.monotonic()
-        is_due = (
-            not isinstance(event, PacketDone | FilesDone)
-            or now - self._last_heartbeat >= _HEARTBEAT_SECONDS
-        )
+        goes_on = isinstance(event, PacketDone) and event.begun is not None
+        is_due = not goes_on or now - self._last_heartbeat >= _HEARTBEAT_SECONDS
         if is_due:
             self._last_heartbeat = now
         self._around.send_message(
-            Tell(self.name, event, self.heartbeat() if is_due else None), soon
+            Tell(self.name, event, self.heartbeat() if is_due else None), within
         )
 
     def heartbeat(self) -> Heartbeat:

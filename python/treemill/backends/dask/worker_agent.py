@@ -60,14 +60,14 @@ class WorkerAgent:
         fetch: Callable[[str], bytes],
         hand: Hand,
         read: Callable[[str, str, int], Future[Read]],
-        awake: Callable[[bool], None],
+        awake: Callable[[float], None],
         memory: int = 0,
     ) -> None:
         """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
         `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
-        is called, on any thread, when there is something to be sent: at once, or (False) with what
-        else there will be within some milliseconds. `memory`: the most bytes that the process may
-        have; 0: nobody knows."""
+        is called, on any thread, when there is something to be sent, with what else there will be
+        within so many seconds. `memory`: the most bytes that the process may have; 0: nobody
+        knows."""
         self.address = address
         self.hand = hand
         self.fetch = read
@@ -78,7 +78,7 @@ class WorkerAgent:
         self._folder = folder
         self._fetch = fetch
         self._awake = awake
-        self._is_awake = False
+        self._awoken: float | None = None  # within which time what there is will be sent
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
@@ -107,13 +107,15 @@ class WorkerAgent:
 
     # Messages.
 
-    def send_message(self, message: object, soon: bool = True) -> None:
-        """Sends a message to the scheduler, at once or (not `soon`) with others."""
+    def send_message(self, message: object, within: float = 0.0) -> None:
+        """Sends a message to the scheduler, at once or with others within so many seconds."""
         with self._lock:
             self._mail.put(message)
-            was_awake, self._is_awake = self._is_awake, True
-        if soon or not was_awake:
-            self._awake(soon)
+            is_sooner = self._awoken is None or within < self._awoken
+            if is_sooner:
+                self._awoken = within
+        if is_sooner or not within:
+            self._awake(within)
 
     @property
     def is_busy(self) -> bool:
@@ -128,7 +130,7 @@ class WorkerAgent:
     def parcel(self) -> Parcel:
         """Returns what is to be sent."""
         with self._lock:
-            self._is_awake = False
+            self._awoken = None
             return self._mail.parcel()
 
     def receive(self, parcel: Parcel) -> None:
@@ -209,8 +211,8 @@ class WorkerAgent:
 
     def take(self, which: Handed, covers: Ranges, data: bytes | None) -> None:
         """Merges a partial. See Merger."""
-        work, merger, worker, number = which
-        self._workers_of(work).take(merger, worker, number, covers, data)
+        work, merger, worker, number, is_aside = which
+        self._workers_of(work).take(merger, worker, number, covers, data, is_aside)
 
     def read(self, work: str, merger: int) -> Read:
         """Returns what a merger has. See Merger."""

@@ -55,9 +55,6 @@ _SHUTDOWN_SECONDS = 3.0
 _AGAIN = 0.2
 """Seconds after which what has failed is tried again."""
 _log = logging.getLogger(__name__)
-_GATHER = 1.0
-"""Seconds for which what need not be said at once waits for more, at most: as long as the packets
-last that a worker has ahead. Once half of them are left it is said at once."""
 
 
 class ReadAnswer(TypedDict, total=False):
@@ -147,13 +144,20 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
             )
         return self._agent
 
-    def _awake(self, soon: bool) -> None:
+    def _awake(self, within: float) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
-            self._loop.call_soon_threadsafe(self._wake if soon else self._gather)
+            self._loop.call_soon_threadsafe(self._gather, within)
 
-    def _gather(self) -> None:
-        if self._later is None:
-            self._later = self._loop.call_later(_GATHER, self._wake)
+    def _gather(self, within: float) -> None:
+        """Sends all within so many seconds."""
+        if not within:
+            self._wake()
+            return
+        until = self._loop.time() + within
+        if self._later is None or until < self._later.when():
+            if self._later is not None:
+                self._later.cancel()
+            self._later = self._loop.call_at(until, self._wake)
 
     def _wake(self) -> None:
         if self._later is not None:
