@@ -129,6 +129,16 @@ class FileConstants:
             )
         return plain
 
+    def given_here(self) -> dict[tuple[int, str], Constant]:
+        """What functions have given for files, by the files' numbers and their names."""
+        with self._lock:
+            return {at: value for at, value in self._values.items() if at[1] in self._functions}
+
+    def know(self, given: Mapping[tuple[int, str], Constant]) -> None:
+        """Takes what functions have given in another process."""
+        with self._lock:
+            self._values.update(given)
+
     def among(self, number: int, words: Collection[str]) -> dict[str, Constant]:
         """The constants of a file that are among these words, by name, in order. Raises as
         `value`."""

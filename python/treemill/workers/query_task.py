@@ -13,7 +13,7 @@ from functools import partial as partial_
 from itertools import groupby
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from treemill import _core
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from .._core import Control
     from ..data.chain import Chain
+    from ..data.file_constants import Constant
     from ..errors import SourceError
     from ..query.planning import Specification
     from .file_query import PerFile
@@ -563,10 +564,15 @@ class QueryTask:
         self._workload: Workload[Partial] | None = None
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: self.__dict__[name] for name in _SENT}
+        state = {name: self.__dict__[name] for name in _SENT}
+        # What is remembered is known by what functions of files have given here.
+        given = self._chain.constants.given_here() if self._lacking is not None else {}
+        return {**state, "given": given}
 
     def __setstate__(self, state: dict[str, object]) -> None:
+        given = state.pop("given")
         self.__dict__.update(state)
+        self._chain.constants.know(cast("Mapping[tuple[int, str], Constant]", given))
         self._prepare()
 
     def preload(self) -> None:

@@ -826,6 +826,22 @@ def test_what_workers_have_imported_in_another_state_is_not_kept(files, tmp_path
         assert run(threads) == (2 * first, 0)
 
 
+def test_workers_take_what_functions_of_files_have_given_for_the_key(files, tmp_path):
+    said = tmp_path / "said"
+    said.write_text("1")
+
+    def k(file):  # another number with each call
+        number = int(said.read_text())
+        said.write_text(str(number + 1))
+        return number
+
+    tm.remember(tmp_path / "results")
+    events = tm.dataset(files, "Events").define_per_file("k", k)
+    with tm.connect(workers=2, mode="processes") as session:
+        found = session.run(events.max("k"), progress=False)
+    assert found == len(files), "each was asked for once"
+
+
 def test_what_was_compiled_with_another_value_is_not_remembered(files, tmp_path, monkeypatch):
     pytest.importorskip("numba")
     (tmp_path / "helper_of_kernels.py").write_text(
