@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from ..errors import QueryError, near
+from ..errors import QueryError
 from ..language.expression import Expression, parse
 from ..language.function_registry import ExternalFunction, lasting
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
@@ -21,7 +21,18 @@ from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, named_filters, steps_to
 from .quantities import Flow, Hist, Quantiles, Quantity, Scalar, Unique
 from .rows import Rows, Snapshot, check_variation
-from .steps import Define, Filter, Relations, Step, Vary, affects, changed_after, mention
+from .steps import (
+    Define,
+    Filter,
+    Relations,
+    Step,
+    Vary,
+    affects,
+    changed_after,
+    check_step,
+    mention,
+    relations_in,
+)
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
@@ -35,7 +46,6 @@ __all__ = [
     "SpecifiedRelations",
     "extents",
     "plan",
-    "relations_in",
 ]
 
 # What the core computes in one pass, as data: numbered steps, and bookings at them (spec.rs).
@@ -216,56 +226,38 @@ class Plan:
 class _Above:
     """A place of a query with a step, and where to go on above it. Thousands of bookings may stand
     on one way down, each below the one before: they share what is above them, and nobody goes all
-    the way up for each."""
+    the way up for each. Knows what is above it only, so that a plan is gone when nobody has it."""
 
     def __init__(self, place: Place, parent: _Above | None) -> None:
         assert place.step is not None
         self.step: Step = place.step
         self.parent = parent
-        self._origin = place.origin
         self._is_checked = False
         self.depth: int = parent.depth + 1 if parent else 0
-        above = (parent.plain, parent.vary) if parent else (None, None)
-        is_vary = isinstance(self.step, Vary)
-        self.plain: _Above | None = above[0] if is_vary else self
-        """The nearest filter or definition, from here up."""
-        self.vary: _Above | None = self if is_vary else above[1]
-        """The nearest step with variations, from here up."""
+        self._is_vary = isinstance(self.step, Vary)
+        self._above = (parent.plain, parent.vary) if parent else (None, None)
 
-    def check(self) -> None:
-        """Raises QueryError for a constant or varied column, from here up, that cannot be. It looks
-        at the columns of the first file."""
+    @property
+    def plain(self) -> _Above | None:
+        """The nearest filter or definition, from here up."""
+        return self._above[0] if self._is_vary else self
+
+    @property
+    def vary(self) -> _Above | None:
+        """The nearest step with variations, from here up."""
+        return self if self._is_vary else self._above[1]
+
+    def check(self, chain: Chain) -> None:
+        """Raises QueryError for a constant or varied column, from here up, that cannot be, by the
+        columns of the first file of the dataset."""
         walk: _Above | None = self
         unchecked: list[_Above] = []
         while walk is not None and not walk._is_checked:
             unchecked.append(walk)
             walk = walk.parent
         for each in reversed(unchecked):
-            if isinstance(each.step, Vary):
-                _check_varied(each, each._origin.chain)
-            else:
-                _check_constant(each.step, each._origin.chain)
+            check_step(each.step, chain, each.defined)
             each._is_checked = True
-
-    @cached_property
-    def varied(self) -> dict[str, list[_Above]]:
-        """Names of the variations from here up, in order, each with the steps that have it, the
-        first one first."""
-        steps: list[_Above] = []
-        walk = self.vary
-        while walk is not None:
-            steps.append(walk)
-            walk = walk.parent.vary if walk.parent else None
-        varied: dict[str, list[_Above]] = {}
-        for each in reversed(steps):
-            assert isinstance(each.step, Vary)
-            for name in each.step.variation_names():
-                varied.setdefault(name, []).append(each)
-        return varied
-
-    def variations(self) -> Mapping[str, Sequence[_Above]]:
-        """The same as `varied`, found once for all places below one step with variations."""
-        return self.vary.varied if self.vary else {}
 
     def defined(self) -> Iterator[str]:
         """Names of the columns that were defined from here up, the nearest first."""
@@ -275,28 +267,13 @@ class _Above:
                 yield walk.step.name
             walk = walk.parent.plain if walk.parent else None
 
-    def way(self, variation: str) -> Iterator[tuple[_Above, str | None]]:
-        """The places from here up whose steps count in a variation, each with its name as long as
-        there are steps above that have it: above them all is as without it."""
-        own = list(self.variations().get(variation, ()))
-        walk: _Above | None = self
-        while walk is not None:
-            tag = variation if own else None
-            if own and (walk.plain is None or own[-1].depth > walk.plain.depth):
-                walk = own.pop()
-            elif walk.plain is None:
-                return
-            else:
-                walk = walk.plain
-            yield walk, tag
-            walk = walk.parent
-
 
 class _Places:
     """The places of a query, and what variations change at them."""
 
     def __init__(self) -> None:
         self._known: dict[int, _Above | None] = {}
+        self._varied: dict[int, dict[str, list[_Above]]] = {}
         self._changed: dict[tuple[int, str], frozenset[str] | None] = {}
         self._relations: dict[int, Relations] = {}
 
@@ -316,14 +293,49 @@ class _Places:
         """What is above a booking, of which the constants and variations can be."""
         above = self.above(booking.node)
         if above is not None:
-            above.check()
+            above.check(booking.node.origin.chain)
         return above
+
+    def _variations(self, above: _Above) -> Mapping[str, Sequence[_Above]]:
+        """Names of the variations from there up, in order, each with the steps that have it, the
+        first one first: found once for all places below one step with variations."""
+        nearest = walk = above.vary
+        if nearest is None:
+            return {}
+        known = self._varied.get(id(nearest))
+        if known is None:
+            known = self._varied[id(nearest)] = {}
+            steps: list[_Above] = []
+            while walk is not None:
+                steps.append(walk)
+                walk = walk.parent.vary if walk.parent else None
+            for each in reversed(steps):
+                assert isinstance(each.step, Vary)
+                for name in each.step.variation_names():
+                    known.setdefault(name, []).append(each)
+        return known
+
+    def way(self, above: _Above, variation: str) -> Iterator[tuple[_Above, str | None]]:
+        """The places from there up whose steps count in a variation, each with its name as long as
+        there are steps above that have it: above them all is as without it."""
+        own = list(self._variations(above).get(variation, ()))
+        walk: _Above | None = above
+        while walk is not None:
+            tag = variation if own else None
+            if own and (walk.plain is None or own[-1].depth > walk.plain.depth):
+                walk = own.pop()
+            elif walk.plain is None:
+                return
+            else:
+                walk = walk.plain
+            yield walk, tag
+            walk = walk.parent
 
     def names(self, booking: Booking) -> list[str]:
         """Names of all variations above a booking, in order, without the nominal one. Raises
         QueryError for a constant or varied column that cannot be."""
         above = self._checked(booking)
-        return list(above.variations()) if above else []
+        return list(self._variations(above)) if above else []
 
     def variations(self, booking: Booking) -> list[str]:
         """Names of the variations that change the booking's value, the nominal one first. Raises
@@ -338,7 +350,7 @@ class _Places:
             known = self._relations[id(booking.node.origin)] = relations_in(chain)
         affecting = (
             name
-            for name in above.variations()
+            for name in self._variations(above)
             if mention(exprs, self._changed_at(above, name, known), known)
         )
         return [NOMINAL, *affecting]
@@ -347,7 +359,7 @@ class _Places:
         """The columns that are others there in the variation; see `changed_by`."""
         way: list[_Above] = []
         changed: frozenset[str] | None = frozenset()
-        for each, tag in above.way(variation):
+        for each, tag in self.way(above, variation):
             if tag is None:
                 break
             if (id(each), variation) in self._changed:
@@ -383,7 +395,7 @@ class _Numbering:
         above = self.places.above(node)
         way: list[tuple[_Above, str | None]] = []
         index: int | None = None
-        for each, tag in above.way(variation) if above else ():
+        for each, tag in self.places.way(above, variation) if above else ():
             if (id(each), tag) in self._index:
                 index = self._index[id(each), tag]
                 break
@@ -517,19 +529,6 @@ def _check_entry_numbers(booking: Booking) -> None:
         raise QueryError(f"snapshot() below vary() needs {name}, and a column has this name")
 
 
-def relations_in(chain: Chain) -> Relations:
-    """How the columns of a dataset belong together, by its first file."""
-
-    @cache
-    def counters(collection: str) -> frozenset[str]:
-        starts = (f"{collection}_", f"{collection}.")
-        branches = chain.branches.values()
-        named = (each.counter for each in branches if each.name.startswith(starts))
-        return frozenset(counter for counter in named if counter is not None)
-
-    return Relations(counters, cache(chain.referred), cache(chain.called))
-
-
 def _known(axis: Axis) -> FixedAxis:
     if not isinstance(axis, FixedAxis):
         raise QueryError("the range of an automatic axis is not known before a pass over the data")
@@ -575,53 +574,3 @@ def extents(
                         booked.append({"at": at, "result": asked.to_json()})
                     numbers.append(known[key])
     return numbering.specification(booked), places
-
-
-def _check_constant(step: Step, chain: Chain) -> None:
-    """Raises QueryError if a constant for expressions has the name of a branch, because a reader
-    could not tell which of the two is meant."""
-    if isinstance(step, Define) and step.is_param:
-        name = step.name
-        if name in chain.branches or name in chain.constant_names:
-            kind = "branch" if name in chain.branches else "item of the metadata"
-            message = f"the constant {name} hides the {kind} of this name: give it another name, "
-            raise QueryError(f"{message}or redefine the column by define()")
-
-
-def _check_varied(above: _Above, chain: Chain) -> None:
-    """Raises QueryError if a column is varied that does not exist: it would change nothing."""
-    assert isinstance(above.step, Vary)
-    stored = (chain.branches, chain.aliases, chain.constant_names)
-    for name in above.step.columns:
-        if any(name in names for names in stored) or name in above.defined():
-            continue
-        defined = set(above.defined())
-        known = {name for names in stored for name in names} | defined
-        starts = (f"{name}_", f"{name}.")
-        is_known = any(column.startswith(starts) for column in known)
-        # Whether what was defined has such a member, the core knows: see Vary.required.
-        is_known = is_known or _owner(name, ".") in defined
-        if not is_known and not chain.has_default(name) and name not in _shortened(chain):
-            hint = chain.hint(name)
-            if (owner := _owner(name, "_")) in defined:
-                hint = f": write {owner}.{name[len(owner) + 1 :]}"
-            raise QueryError(
-                f"there is no column {name} that vary() could change{hint}",
-                suggestions=() if hint else near(name, known),
-                column=name,
-                file=chain.files[chain.first],
-            )
-
-
-def _owner(name: str, sign: str) -> str:
-    """The collection or record that a name is a member of."""
-    return name.partition(sign)[0]
-
-
-def _shortened(chain: Chain) -> set[str]:
-    """The collections and members by the names that their format shortens."""
-    short: set[str] = set()
-    for column in chain.branches:
-        for each in (called := chain.called(column)):
-            short |= {each, f"{each}.{column[len(called[0]) + 1 :]}"}
-    return short

@@ -1,9 +1,10 @@
-"""The steps from a dataset to a booking: filters, defined columns, variations of columns; and which
-bookings a variation changes.
+"""The steps from a dataset to a booking: filters, defined columns, variations of columns; which of
+them a dataset's columns allow; and which bookings a variation changes.
 
-Pure: standard library, errors and expressions only. The members of collections are not known here.
-So a mention of `Jet` counts as one of each column that begins with `Jet_`, and a mention of
-`Jet_pt` as one of `Jet`; a member that may refer to jets (`Muon.jet`) is a mention of `Jet`.
+Pure: standard library, errors, expressions and the names of columns only. The members of
+collections are not known here. So a mention of `Jet` counts as one of each column that begins with
+`Jet_`, and a mention of `Jet_pt` as one of `Jet`; a member that may refer to jets (`Muon.jet`) is a
+mention of `Jet`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 from ..data.entry_list import SELECTED
-from ..errors import QueryError, unquoted
+from ..errors import QueryError, near, unquoted
 from ..frozen import frozen
 from ..language.expression import Constant, Expression, column, parse
 from ..language.function_registry import ExternalFunction
+
+if TYPE_CHECKING:
+    from ..data.chain import Chain
 
 __all__ = [
     "Arguments",
@@ -35,8 +40,10 @@ __all__ = [
     "affects",
     "changed_after",
     "changed_by",
+    "check_step",
     "check_weight",
     "mention",
+    "relations_in",
     "vary_step",
 ]
 
@@ -221,6 +228,71 @@ class Relations:
     """The collections that members of these names may refer to."""
     called: Callable[[str], Collection[str]]
     """The names that expressions may give to a column's collection, if the format shortens them."""
+
+
+def relations_in(chain: Chain) -> Relations:
+    """How the columns of a dataset belong together, by its first file."""
+
+    @cache
+    def counters(collection: str) -> frozenset[str]:
+        starts = (f"{collection}_", f"{collection}.")
+        branches = chain.branches.values()
+        named = (each.counter for each in branches if each.name.startswith(starts))
+        return frozenset(counter for counter in named if counter is not None)
+
+    return Relations(counters, cache(chain.referred), cache(chain.called))
+
+
+def check_step(step: Step, chain: Chain, defined: Callable[[], Iterable[str]]) -> None:
+    """Raises QueryError for a constant or varied column that cannot be: a reader could not tell
+    whether a constant or a branch of its name is meant, and to vary a column that does not exist
+    would change nothing. It looks at the columns of the first file. `defined`: the names of those
+    that were defined before, the nearest first."""
+    if isinstance(step, Vary):
+        _check_varied(step, chain, defined)
+    elif isinstance(step, Define) and step.is_param:
+        name = step.name
+        if name in chain.branches or name in chain.constant_names:
+            kind = "branch" if name in chain.branches else "item of the metadata"
+            message = f"the constant {name} hides the {kind} of this name: give it another name, "
+            raise QueryError(f"{message}or redefine the column by define()")
+
+
+def _check_varied(step: Vary, chain: Chain, before: Callable[[], Iterable[str]]) -> None:
+    stored = (chain.branches, chain.aliases, chain.constant_names)
+    for name in step.columns:
+        if any(name in names for names in stored) or name in before():
+            continue
+        defined = set(before())
+        known = {name for names in stored for name in names} | defined
+        starts = (f"{name}_", f"{name}.")
+        is_known = any(column.startswith(starts) for column in known)
+        # Whether what was defined has such a member, the core knows: see Vary.required.
+        is_known = is_known or _owner(name, ".") in defined
+        if not is_known and not chain.has_default(name) and name not in _shortened(chain):
+            hint = chain.hint(name)
+            if (owner := _owner(name, "_")) in defined:
+                hint = f": write {owner}.{name[len(owner) + 1 :]}"
+            raise QueryError(
+                f"there is no column {name} that vary() could change{hint}",
+                suggestions=() if hint else near(name, known),
+                column=name,
+                file=chain.files[chain.first],
+            )
+
+
+def _owner(name: str, sign: str) -> str:
+    """The collection or record that a name is a member of."""
+    return name.partition(sign)[0]
+
+
+def _shortened(chain: Chain) -> set[str]:
+    """The collections and members by the names that their format shortens."""
+    short: set[str] = set()
+    for branch in chain.branches:
+        for each in (called := chain.called(branch)):
+            short |= {each, f"{each}.{branch[len(called[0]) + 1 :]}"}
+    return short
 
 
 def check_weight(

@@ -27,7 +27,8 @@ from ..language.function_registry import Dependent, ExternalFunction
 from ..monitoring.report import FromMemory
 from ..query.booking import steps_to
 from ..query.dependencies import dependencies, difference, restricted
-from ..query.planning import NOMINAL, relations_in
+from ..query.planning import NOMINAL
+from ..query.steps import relations_in
 from ..query.steps import Vary
 from .known_files import (
     DefaultKeys,
