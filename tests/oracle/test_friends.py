@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.data import open_tree
 
+from tests.python.open_files import counted, open_below
 from tests.python.written import settled
 from tests.raising import raises
 
@@ -176,6 +178,21 @@ def test_a_checkpoint_is_of_the_recorded_friends_as_they_are(folder, tmp_path, s
 
 def sum_aside(chunk):
     return {"sum": float(np.sum(chunk["aside_x"]))}
+
+
+@counted
+def test_friends_that_many_files_record_stay_open_as_few(folder, tmp_path, said, monkeypatch):
+    monkeypatch.setattr(open_tree, "_most_kept", lambda: 5)
+    for number in range(20):
+        (tmp_path / str(number)).mkdir()
+        for name in ("recorded.root", "aside.root"):
+            shutil.copy(folder / name, tmp_path / str(number))
+    events = tm.dataset([str(tmp_path / str(n) / "recorded.root") for n in range(20)], "main")
+    with tm.connect(workers=1) as session:
+        for _ in range(2):
+            total = session.run(events.sum("aside_x"))
+            assert total == pytest.approx(20 * sum(said["near"]))
+            assert open_below(tmp_path) <= 5 + 2, "a worker has a file and its friend in hand"
 
 
 def test_many_files_beside_one_that_records_a_friend(with_own, session):

@@ -138,7 +138,7 @@ def by_uproot():
     from treemill.data import file_tree as filetree
 
     def blind(self, names, *arguments):
-        return tm.UnsupportedError("it is blind")
+        raise tm.UnsupportedError("it is blind")
 
     read, filetree.FileTree._read_cores = filetree.FileTree._read_cores, blind
     try:

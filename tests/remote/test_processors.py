@@ -74,15 +74,13 @@ def test_branches_that_the_core_does_not_read_are_read_by_uproot(place, paths, m
     expected = tm.dataset(paths[2], "Events").arrays([name, "nMuon"])
     monkeypatch.setattr(open_tree.OpenTree, "described", blind)
     read = file_tree.FileTree._read_cores
-    monkeypatch.setattr(
-        file_tree.FileTree,
-        "_read_cores",
-        lambda self, names, *others: (
-            tm.UnsupportedError("it is blind", branch=name)
-            if name in names
-            else read(self, names, *others)
-        ),
-    )
+
+    def without(self, names, *others):
+        if name in names:
+            raise tm.UnsupportedError("it is blind", branch=name)
+        return read(self, names, *others)
+
+    monkeypatch.setattr(file_tree.FileTree, "_read_cores", without)
     found = tm.dataset(test_reading.trees(place)[2], missing={"nowhere": 0})
     assert found.branches[name].how == "uproot"
     assert ak.array_equal(found.arrays([name, "nMuon"]), expected)

@@ -179,6 +179,8 @@ class ThreadPass(CoordinatedPass):
                 worker.leave()
             except BaseException as error:  # a fault of treemill: the pass must end all the same
                 self._crash(worker_error(number, error))
+            finally:  # it may have joined after the pass was over, and holds the files
+                self._there.pop(number, None)
 
         return work
 

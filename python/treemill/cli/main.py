@@ -161,7 +161,7 @@ def _list_trees(path: str) -> bool:
     """Lists the trees of a file if it has several. False if it has not."""
     from treemill import _core  # heavy: core
 
-    from ..data.chain_trees import tree_names  # start-up
+    from ..data.open_tree import tree_names  # start-up
 
     file = _core.File(path)
     names = tree_names(file)

@@ -14,7 +14,7 @@ from ..public_api import missing_attribute
 from .kinds import in_words
 
 if TYPE_CHECKING:
-    from .column_source import Reader, TreeColumns
+    from .column_source import BranchDescription, Reader
 
 __all__ = [
     "Branch",
@@ -193,11 +193,14 @@ class Branch(NamedTuple):
 _VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._fields[:-1]))
 
 
-def branch_list(tree: TreeColumns) -> tuple[Branch, ...]:
-    """The branches of a file's tree in its order, parents before their children."""
+def branch_list(
+    described: Iterable[BranchDescription], ask: Callable[[str, str, bool], Reader]
+) -> tuple[Branch, ...]:
+    """The branches of a file's tree in its order, parents before their children. `ask`: see
+    Branch."""
     # Does what Branch._make does but for its check of the number of values.
-    new, ask = tuple.__new__, tree.reader_of
-    return tuple([new(Branch, (*_VALUES(b), ask)) for b in tree.described()])
+    new = tuple.__new__
+    return tuple([new(Branch, (*_VALUES(b), ask)) for b in described])
 
 
 class Branches(Mapping[str, Branch]):

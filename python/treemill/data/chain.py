@@ -109,7 +109,7 @@ class Chain:
 
     @cached_property
     def _branches(self) -> Remembered[Branches]:
-        return Remembered(self.trees, "branches", lambda t: Branches(branch_list(t)))
+        return Remembered(self.trees, "branches", _branches)
 
     # What there is.
 
@@ -179,7 +179,7 @@ class Chain:
         first = self.first
         table = self.table(first)
         if isinstance(table, ExtendedTree):
-            return Branches(branch_list(table))
+            return Branches(branch_list(table.described(), table.reader_of))
         return self._branches[first]
 
     def referred(self, members: frozenset[str]) -> list[str]:
@@ -421,6 +421,11 @@ def _received(
     chain = Chain(replaced(parts, locations=locations), is_pinned=is_pinned)
     chain.trees.match(seen)
     return chain
+
+
+def _branches(tree: FileTree) -> Branches:
+    """The branches. They do not hold the tree, which closes without them."""
+    return Branches(branch_list(tree.described(), tree.opened.readers.reader_of))
 
 
 def _baskets(tree: FileTree) -> dict[str, int]:

@@ -1,13 +1,12 @@
-"""The trees of a chain: files are opened when they are needed, the most recent ones stay
-open, and a file that was written to is opened again. The only module of a chain that asks the
-core for files.
+"""The trees of a chain: files are opened when they are needed, and a file that was written to is
+opened again. The chain owns what is open (`KeptTrees`): trees that it hands out know the chain,
+and nothing that it keeps does, so that its files close when it goes.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -15,29 +14,26 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from .._core import NearFiles
 from .._system.cache import prepare
-from ..errors import QueryError, SourceError, TreemillError
+from ..errors import SourceError, TreemillError
 from . import source
 from .assumptions import NO_ASSUMPTIONS, Answer, Assumptions
 from .defaults import ERROR, MissingDefaults
 from .file_tree import RESHUFFLED, UNORDERED, BranchExample, FileTree
-from .location import Location, nearest_first
-from .open_tree import OpenTree, ReadyFiles, changed, shared
+from .location import Location
+from .open_tree import KeptTrees, changed, identity_of_any, is_near, look_near, opened, shared
 from .source import FileState, Identity
 from .uproot_fallback import Known
 
 if TYPE_CHECKING:
-    from .._core import File
     from .file_tree import FileTree
 
-__all__ = ["ChainTrees", "Remembered", "Sizes", "tree_names"]
+__all__ = ["ChainTrees", "Remembered", "Sizes"]
 
 Size = tuple[int, tuple[int, ...]]
 """The entries of a file, and where its clusters start."""
 
 _NO_ORDER = (UNORDERED, RESHUFFLED)
 """The titles of tables whose entries have lost their order."""
-_KEPT = 64
-"""Files that stay open, at most: fewer than systems allow, more than there are workers."""
 _AT_ONCE = 1024
 """Files that the core looks at in one call, at most."""
 _TRIED = 3
@@ -50,9 +46,7 @@ many as the core keeps ready."""
 class ChainTrees:
     """The chain's trees by the number of their file. Thread-safe."""
 
-    def __init__(
-        self, locations: Sequence[Location], missing: MissingDefaults = ERROR, kept: int = _KEPT
-    ) -> None:
+    def __init__(self, locations: Sequence[Location], missing: MissingDefaults = ERROR) -> None:
         self.locations = tuple(locations)
         self.far = frozenset(
             [n for n, at in enumerate(locations) if "://" in at.path and source.is_far(at.path)]
@@ -70,9 +64,8 @@ class ChainTrees:
         """The numbers of files that could not be read, and do not say what columns there are."""
         self.assumed = NO_ASSUMPTIONS
         """The files that a pass takes for what they were until their servers answer."""
-        self._kept = kept
         self._known: Known = {}
-        self._open: OrderedDict[int, tuple[Identity, FileTree]] = OrderedDict()
+        self._open = KeptTrees()
         self._remembered: dict[int, tuple[Identity, dict[str, object]]] = {}
         self._lock = threading.Lock()
         self._near: NearFiles | None = None
@@ -82,33 +75,24 @@ class ChainTrees:
         location = self.locations[number]
         has_looked = self._has_looked(number)
         now = self._identity(number)
-        with self._lock:
-            known = self._open.get(number)
-            if known is not None and known[0] == now:
-                self._open.move_to_end(number)
-                return known[1]
-        # Opened outside the lock: at worst two threads open the same file at the same time.
-        open_tree = shared(
-            location.path,
-            location.tree,
-            now,
-            lambda: _open(location, now),
-            known_as=(location.logical, *location.replicas) if location.replicas else (),
-            strict=has_looked and not location.replicas,
-        )
-        if location.verified is not None:
-            entries = open_tree.core.num_entries
-            location.verified.check(location.path, now.size, open_tree.uuid, entries)
-        if open_tree.core.friends:
-            self.recording.add(number)
-        others = _Others(self, number)
-        tree = FileTree(open_tree, location.path, self.missing, others, self._known)
-        with self._lock:
-            self._open[number] = (now, tree)
-            self._open.move_to_end(number)
-            while len(self._open) > self._kept:
-                self._open.popitem(last=False)
-        return tree
+        tree = self._open.get(number, now)
+        if tree is None:
+            # At worst two threads open the same file at the same time.
+            tree = shared(
+                location.path,
+                location.tree,
+                now,
+                lambda: opened(location, now, self._known),
+                known_as=(location.logical, *location.replicas) if location.replicas else (),
+                strict=has_looked and not location.replicas,
+            )
+            if location.verified is not None:
+                entries = tree.core.num_entries
+                location.verified.check(location.path, now.size, tree.uuid, entries)
+            if tree.core.friends:
+                self.recording.add(number)
+            self._open.keep(number, now, tree)
+        return FileTree(tree, location.path, self.missing, self, number)
 
     def remembered(self, number: int) -> dict[str, object]:
         """The values that are known of file `number` as it is now. Opens nothing. Raises
@@ -146,7 +130,8 @@ class ChainTrees:
         many threads, where all files are asked about. What it leaves to others is opened by them
         when it is needed. `listed`: also at those of which a list says how large they are."""
         with self._lock:
-            kept = {n for n, (_, values) in self._remembered.items() if values}.union(self._open)
+            kept = {n for n, (_, values) in self._remembered.items() if values}
+        kept.update(self._open.numbers())
         if self.is_listed and not listed:
             kept.update(n for n, at in enumerate(self.locations) if at.verified is not None)
             if len(kept) == len(self.locations):
@@ -165,6 +150,25 @@ class ChainTrees:
         """Branches that some files lack, as others have them, for as long as files stay what they
         are: for one pass."""
         return {}
+
+    def example(self, branch: str, lacking: int) -> BranchExample | None:
+        """See OtherFiles."""
+        # Files that lack a branch are many, and the one that has it may be the last one.
+        samples = self.samples
+        if branch not in samples:
+            found = self.sample(branch, self._others(lacking))
+            samples[branch] = None if found is None else found[1]
+        return samples[branch]
+
+    def names(self, lacking: int) -> Iterable[str]:
+        """See OtherFiles."""
+        for number in self._others(lacking):
+            with suppress(TreemillError):  # reading it raises what is wrong with it
+                return self[number].by_name
+        return ()
+
+    def _others(self, number: int) -> Iterable[int]:
+        return (other for other in range(len(self.locations)) if other != number)
 
     def sample(self, branch: str, numbers: Iterable[int]) -> tuple[int, BranchExample] | None:
         """A branch of this name in the first of these files that has one that can be read, and the
@@ -224,14 +228,13 @@ class ChainTrees:
         """True if anything is known of file `number`, be it as it was earlier. Looks at no file."""
         with self._lock:
             known = self._remembered.get(number)
-            if number in self._open or (known is not None and known[1]):
-                return True
+        if number in self._open or (known is not None and known[1]):
+            return True
         return self.near.is_found(number)
 
     def is_open(self, number: int) -> bool:
         """True if file `number` is open, be it as it was earlier. Looks at no file."""
-        with self._lock:
-            return number in self._open
+        return number in self._open
 
     def opens(self, number: int, then: Callable[[], None]) -> bool:
         """Has file `number` opened in the background, if it can be without a thread that waits for
@@ -284,7 +287,7 @@ class ChainTrees:
     def _identity(self, number: int) -> Identity:
         location = self.locations[number]
         if location.replicas:
-            return _identity_of_any(location)
+            return identity_of_any(location)
         return source.recent_identity(location.path)
 
     def _has_looked(self, number: int) -> bool:
@@ -304,8 +307,6 @@ class _Pinned(ChainTrees):
         self._coming: dict[int, Answer[Identity]] = {}
         self._samples: dict[str, BranchExample | None] = {}
         self._matched: dict[int, Identity] = {}
-        if self.missing.defaults:  # what a file lacks is as the pass sees it in others
-            self._open = OrderedDict()
         if not self.far:
             return
         paths = {n: self.locations[n].path for n in soon if n in self.far and self._is_single(n)}
@@ -355,7 +356,7 @@ class _Pinned(ChainTrees):
         for number in sorted(suspect):
             was, location = self._identity(number), self.locations[number]
             try:
-                if _near(location, was.size) != was:
+                if look_near(location, was.size) != was:
                     return changed(location.path)
             except SourceError as error:
                 return error
@@ -373,7 +374,7 @@ class _Pinned(ChainTrees):
     def look(self, numbers: Iterable[int]) -> None:
         self.near.look(numbers := [*numbers])
         for number in numbers:
-            if not self.near.is_seen(number) and _is_near(self.locations[number]):
+            if not self.near.is_seen(number) and is_near(self.locations[number]):
                 with suppress(SourceError):  # it may be there for workers, who say if it is not
                     self._identity(number)
 
@@ -385,7 +386,7 @@ class _Pinned(ChainTrees):
     def match(self, seen: Mapping[int, Identity]) -> None:
         for number, identity in seen.items():
             is_far = number in self.far and self._is_single(number)
-            if is_far or _is_near(self.locations[number]):
+            if is_far or is_near(self.locations[number]):
                 known = self._goes_by(number, identity)
                 self._matched |= {number: known} if is_far else {}
 
@@ -405,7 +406,7 @@ class _Pinned(ChainTrees):
         if known is None:
             location = self.locations[number]
             if location.replicas:
-                looked = _identity_of_any(location)
+                looked = identity_of_any(location)
             else:
                 looked = self._looked(number, location.path)
             known = self._goes_by(number, looked)
@@ -462,134 +463,9 @@ class _Current(_Pinned):
         return source.recent_identity(path)
 
 
-class _Others:
-    """The dataset's files but for one. Implements file_tree.Others."""
-
-    def __init__(self, trees: ChainTrees, left_out: int) -> None:
-        self._trees = trees
-        self._left_out = left_out
-
-    def sample(self, branch: str) -> BranchExample | None:
-        # Files that lack a branch are many, and the one that has it may be the last one.
-        samples = self._trees.samples
-        if branch not in samples:
-            found = self._trees.sample(branch, self._numbers())
-            samples[branch] = None if found is None else found[1]
-        return samples[branch]
-
-    def names(self) -> Iterable[str]:
-        for number in self._numbers():
-            with suppress(TreemillError):  # reading it raises what is wrong with it
-                return self._trees[number].by_name
-        return ()
-
-    def _numbers(self) -> Iterator[int]:
-        every = range(len(self._trees.locations))  # each file has one of these: no list
-        return (number for number in every if number != self._left_out)
-
-
 def _answer(location: Location) -> Answer[Identity]:
     """What a far file is, when it is open and described."""
     return Answer(partial(source.look, location.path, location.tree or ""))
-
-
-def _open(location: Location, expected: Identity) -> OpenTree:
-    from treemill import _core  # heavy: core
-
-    if location.replicas:
-        return _open_replicas(location, expected)
-    is_far = source.is_far(location.path)
-    if not is_far and source.is_directory(location.path):
-        raise SourceError(
-            f"{location.path} is a directory; its files are {location.path}/*.root",
-            file=location.path,
-        )
-    prepare()
-    words = "files whose names are not UTF-8 cannot be read: give it another name, or make a link"
-    _require_text(location.path, words, location.path)
-    # What this process has had open in this state, and is kept, needs no connection.
-    is_known = is_far and source.assumed(location.path) == expected
-    file = _core.File(location.path, assumed=is_known)
-    if is_far:
-        size, marks = file.state
-        # A server that says little of a file has said its size at least. One that did when it was
-        # asked before may say more now, which is then nothing to compare with.
-        known = expected.marks if marks is None or expected.changed else tuple(marks)
-        if size != expected.size or known != expected.marks:
-            raise changed(location.path)
-    return _tree(file, location)
-
-
-def _open_replicas(location: Location, expected: Identity) -> OpenTree:
-    file = _ready.take(location) or _file_of(location)
-    if file.state[0] != expected.size:
-        raise changed(location.path)
-    return _tree(file, location)
-
-
-def _file_of(location: Location) -> File:
-    """A file that lies at several addresses, open. One at this host is read first."""
-    from treemill import _core  # heavy: core
-
-    prepare()
-    replicas = nearest_first(location.replicas)
-    return _core.File(location.logical or location.path, replicas=replicas)
-
-
-_ready = ReadyFiles(_file_of)
-
-
-def _identity_of_any(location: Location) -> Identity:
-    near = source.identity_of_near(location.replicas)
-    size = _ready.size(location)
-    if size is None:
-        return source.identity_of_any(location.replicas, location.logical)
-    source.has_size(location.replicas, size)
-    return near._replace(size=size)
-
-
-def _is_near(location: Location) -> bool:
-    """True if it, or one of its replicas, is not on a server."""
-    return not all(map(source.is_far, location.replicas or (location.path,)))
-
-
-def _near(location: Location, size: int) -> Identity:
-    """The identity as far as it is known without a server, which says `size`."""
-    if location.replicas:
-        return source.identity_of_near(location.replicas)._replace(size=size)
-    return source.identity(location.path)
-
-
-def _tree(file: File, location: Location) -> OpenTree:
-    name = location.tree
-    if name is None:
-        name = _only_tree(location.path, tree_names(file))
-    _require_text(name, "no tree has a name that is not UTF-8", location.path)
-    return OpenTree(file.tree(name), name, file)
-
-
-def _require_text(name: str, words: str, path: str) -> None:
-    """Raises QueryError for a name with bytes that the core cannot be given."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise QueryError(f"{words}: {name!r}", file=path) from None
-
-
-def tree_names(file: File) -> list[str]:
-    """The names of a file's trees with their directories. Several cycles of a tree count once."""
-    return list(dict.fromkeys(tree["path"] for tree in file.trees()))
-
-
-def _only_tree(path: str, names: list[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    if not names:
-        raise QueryError(f"{path} has no tree", file=path)
-    shown = ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
-    raise QueryError(
-        f"{path} has {len(names)} trees; say which: {shown}", file=path, suggestions=names[:10]
-    )
 
 
 # What follows from a file's metadata, kept while the file stays as it is: values, and the files'

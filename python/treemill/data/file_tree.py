@@ -10,30 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import QueryError, TreemillError, UnsupportedError, near
+from ..errors import QueryError, UnsupportedError, near
 from .defaults import MissingDefaults, column
 from .kinds import Kind
 from .open_tree import OpenTree
-from .uproot_fallback import Fallback, Known, cannot_read
 
 if TYPE_CHECKING:
     from .._core import Column, Control
     from .column_source import BranchDescription, Reader
 
-__all__ = ["RESHUFFLED", "UNORDERED", "BranchExample", "FileTree", "Others"]
+__all__ = ["RESHUFFLED", "UNORDERED", "BranchExample", "FileTree", "OtherFiles"]
 
 BranchExample = tuple["BranchDescription", Kind]
 """A branch as the core describes it, and the kind of its values."""
 
 
-class Others(Protocol):
-    """The dataset's other files."""
+class OtherFiles(Protocol):
+    """The dataset's other files than one, which is given by its number."""
 
-    def sample(self, branch: str) -> BranchExample | None:
-        """A branch of this name in the first file that has one that can be read."""
+    def example(self, branch: str, lacking: int) -> BranchExample | None:
+        """A branch of this name in the first file that has one that can be read, for the file
+        `lacking`, which lacks it."""
 
-    def names(self) -> Iterable[str]:
-        """The branches of the first file."""
+    def names(self, lacking: int) -> Iterable[str]:
+        """The branches of the first file but the file `lacking`."""
 
 
 UNORDERED = "treemill: entries in no order"
@@ -47,27 +47,28 @@ _MOST_SHARING = 5
 
 
 class FileTree:
-    """A tree, or an RNTuple, of one file. Thread-safe. Implements TreeColumns."""
+    """A tree, or an RNTuple, of one file, as a dataset has it. Thread-safe. Implements
+    TreeColumns."""
+
+    __slots__ = ("_number", "_others", "core", "missing", "num_entries", "opened", "path")
 
     def __init__(
         self,
         opened: OpenTree,
         path: str,
         missing: MissingDefaults,
-        others: Others,
-        known: Known | None = None,
+        others: OtherFiles,
+        number: int,
     ) -> None:
-        """`known`: see Fallback."""
+        """`number`: that of the file in the dataset."""
+        self.opened = opened
+        """The same object for as long as the file stays open."""
         self.core = opened.core
         self.path = path
         self.missing = missing
-        self.fallback = Fallback(path, opened.name, known, opened.file)
         self.num_entries: int = self.core.num_entries
-        self._opened = opened
         self._others = others
-        self._refused: set[str] = set()  # paths of branches that the core failed to read
-        self._unreadable: set[str] = set()  # paths of those that uproot failed to read too
-        self._samples: dict[str, BranchExample | None] = {}
+        self._number = number
 
     @property
     def name(self) -> str:
@@ -77,23 +78,23 @@ class FileTree:
     @property
     def path_in_file(self) -> str:
         """The tree's name with directories, and with the cycle if the user gave one."""
-        return self._opened.name
+        return self.opened.name
 
     @property
     def uuid(self) -> str | None:
         """The UUID in the file's header; None if it has none."""
-        return self._opened.uuid
+        return self.opened.uuid
 
     @property
     def key(self) -> str:
         """The tree's path with its cycle, as its key has it: `/dir/Events;1`."""
-        return self._opened.key
+        return self.opened.key
 
     def in_uproot(self) -> object:
         """The file as uproot opens it."""
         from .uproot_fallback import uproot_file  # heavy: uproot
 
-        return uproot_file(self.path, self._opened.file)
+        return uproot_file(self.path, self.opened.file)
 
     @property
     def is_unordered(self) -> bool:
@@ -123,7 +124,7 @@ class FileTree:
 
     def described(self) -> list[BranchDescription]:
         """The branches in the file, as the core describes them."""
-        return self._opened.described()
+        return self.opened.described()
 
     def branches(self) -> list[BranchDescription]:
         """The branches that can be read, by whatever reads them, and the defaults of branches that
@@ -139,7 +140,7 @@ class FileTree:
     @property
     def by_name(self) -> dict[str, BranchDescription]:
         """The core's descriptions by all names that mean the branch, and by path."""
-        return self._opened.by_name
+        return self.opened.by_name
 
     def has(self, name: str) -> bool:
         """True if it means a branch of this file, or one that it lacks and that has a default."""
@@ -151,13 +152,8 @@ class FileTree:
         return self.reader_of(branch["path"], branch["cpp_type"], is_cores)
 
     def reader_of(self, path: str, cpp_type: str, supported: bool) -> Reader:
-        """Returns what reads the branch at this path. `supported`: whether the core says that it
-        does; it may have failed to read the values all the same."""
-        if path in self._unreadable:
-            return "no"
-        if supported and path not in self._refused:
-            return "core"
-        return "uproot" if self.fallback.can(path, cpp_type) else "no"
+        """Returns what reads the branch at this path: see BranchReaders."""
+        return self.opened.readers.reader_of(path, cpp_type, supported)
 
     def _described_default(self, name: str) -> BranchDescription:
         sample = self.sample(name)
@@ -186,13 +182,11 @@ class FileTree:
     def lacking(self) -> list[str]:
         """Branches with defaults that this file lacks. A glob gives defaults to the branches of the
         first of the other files."""
-        return self.missing.lacking(self.by_name, self._others.names)
+        return self.missing.lacking(self.by_name, lambda: self._others.names(self._number))
 
     def sample(self, name: str) -> BranchExample | None:
         """A branch that this file lacks, from a file that has it."""
-        if name not in self._samples:
-            self._samples[name] = self._others.sample(name)
-        return self._samples[name]
+        return self._others.example(name, self._number)
 
     def read(
         self,
@@ -205,16 +199,20 @@ class FileTree:
     ) -> list[Column]:
         """See ColumnSource. Raises QueryError for a branch that the file lacks and that has no
         default, UnsupportedError for one that neither the core nor uproot reads."""
+        # An error is in no variable after it was met: its frames would hold it, and the files.
         names = list(names)
-        columns = self._read_cores(names, start, stop, control, flags)
-        if not isinstance(columns, TreemillError):
-            return columns
+        try:
+            return self._read_cores(names, start, stop, control, flags)
+        except (QueryError, UnsupportedError) as error:
+            if len(names) == 1 and self._is_final(names[0], error):
+                raise
         if len(names) == 1:
-            return [self._otherwise(names[0], start, stop, control, columns)]
+            return [self._otherwise(names[0], start, stop, control)]
         # The core reads what it can in one go; the other columns are read one by one.
         ours = [name for name in names if self._is_cores(name)]
-        read = self._read_cores(ours, start, stop, control, flags)
-        if isinstance(read, TreemillError):  # the core met a value that it does not support
+        try:
+            read = self._read_cores(ours, start, stop, control, flags)
+        except (QueryError, UnsupportedError):  # the core met a value that it does not support
             ours, read = [], []
         known = dict(zip(ours, read, strict=True))
         return [
@@ -224,45 +222,30 @@ class FileTree:
 
     def _read_cores(
         self, names: list[str], start: int, stop: int, control: Control | None, flags: bool
-    ) -> list[Column] | QueryError | UnsupportedError:
-        try:
-            return self.core.read(names, start, stop, control, flags=flags)
-        except (QueryError, UnsupportedError) as error:
-            return error
+    ) -> list[Column]:
+        return self.core.read(names, start, stop, control, flags=flags)
 
     def _is_cores(self, name: str) -> bool:
         branch = self.by_name.get(name)
         return branch is not None and branch["supported"]
 
-    def _otherwise(
-        self,
-        name: str,
-        start: int,
-        stop: int,
-        control: Control | None,
-        error: QueryError | UnsupportedError,
-    ) -> Column:
+    def _is_final(self, name: str, error: QueryError | UnsupportedError) -> bool:
+        """Whether the core's error says all: nothing else can read the branch."""
         branch = self.by_name.get(name)
-        if branch is None:
-            if self.missing.has(name):
-                return self._default(name, start, stop, control)
-            raise self.lacks(name)
-        if isinstance(error, QueryError) or branch["kind"] == "group":
-            raise error
-        return self.read_instead(branch, start, stop)
+        is_query = isinstance(error, QueryError)
+        return branch is not None and (is_query or branch["kind"] == "group")
+
+    def _otherwise(self, name: str, start: int, stop: int, control: Control | None) -> Column:
+        branch = self.by_name.get(name)
+        if branch is not None:
+            return self.read_instead(branch, start, stop)
+        if self.missing.has(name):
+            return self._default(name, start, stop, control)
+        raise self.lacks(name)
 
     def read_instead(self, branch: BranchDescription, start: int, stop: int) -> Column:
-        """Read with uproot a branch that the core cannot read, or has failed to read."""
-        path, cpp_type = branch["path"], branch["cpp_type"]
-        try:
-            if not self.fallback.can(path, cpp_type):
-                raise cannot_read(branch["name"], cpp_type, branch["reason"], self.path)
-            if branch["supported"]:
-                self._refused.add(path)
-            return self.fallback.read(path, cpp_type, start, stop)
-        except UnsupportedError:
-            self._unreadable.add(path)
-            raise
+        """See OpenTree."""
+        return self.opened.read_instead(branch, start, stop)
 
     def _default(self, name: str, start: int, stop: int, control: Control | None) -> Column:
         sample = self.sample(name)
@@ -279,7 +262,7 @@ class FileTree:
 
     def lacks(self, name: str) -> QueryError:
         """The error that no branch of this name is meant."""
-        if sharing := self._opened.sharing(name):
+        if sharing := self.opened.sharing(name):
             return QueryError(
                 f"{name} is ambiguous in {self.path}, because several branches are called so: "
                 f"write {' or '.join(sharing[:_MOST_SHARING])}",

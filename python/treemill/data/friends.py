@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
 from ..errors import QueryError, SourceError, TreemillError, UnsupportedError, warn
 from ..frozen import replaced
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .column_source import FileState
     from .file_tree import FileTree
     from .location import Location
+    from .open_tree import OpenTree
 
 __all__ = ["FriendIndex", "Friends", "Recorded", "index_names", "recorded_chain"]
 
@@ -104,10 +106,11 @@ class Friends:
         self._starts = starts
         self._own = own
         self._meant = meant
-        self._decided: tuple[FileTree, Mapping[str, str]] | None = None
+        self._decided: tuple[OpenTree, Mapping[str, str]] | None = None
         """`meant`, as the tree of the first file has it: for one pass."""
         self._lock = threading.Lock()
-        self._recorded: dict[int, tuple[FileTree, list[Friend]]] = {}
+        self._recorded: WeakKeyDictionary[OpenTree, list[Friend]] = WeakKeyDictionary()
+        """The friends that trees record, for as long as these are open."""
         self._pinned: dict[Location, FriendChain] | None = {} if is_pinned else None
         """The friends that files record, as the pass has seen them."""
 
@@ -288,7 +291,7 @@ class Friends:
         if not decider.core.friends:
             return {}
         with self._lock:
-            if self._decided is not None and self._decided[0] is decider:
+            if self._decided is not None and self._decided[0] is decider.opened:
                 return self._decided[1]
         number = file if decider.path == chain.locations[file].path else chain.first
         recorded = self._of_file(chain, number, decider)
@@ -301,7 +304,7 @@ class Friends:
         }
         if self._pinned is not None:  # between passes the friends' files may change
             with self._lock:
-                self._decided = decider, meant
+                self._decided = decider.opened, meant
         return meant
 
     def _known_meant(self, chain: FriendChain) -> Mapping[str, str] | None:
@@ -361,9 +364,9 @@ class Friends:
     def _of_file(self, chain: FriendChain, file: int, tree: FileTree) -> list[Friend]:
         """The friends that the file's tree records, without those that cannot be opened."""
         with self._lock:
-            known = self._recorded.get(file)
-        if known is not None and known[0] is tree:
-            return known[1]
+            known = self._recorded.get(tree.opened)
+        if known is not None:
+            return known
         friends = []
         location = chain.locations[file]
         for alias, name, address in tree.core.friends:
@@ -376,7 +379,7 @@ class Friends:
                 continue
             friends.append(Friend(friend, alias))
         with self._lock:
-            self._recorded[file] = tree, friends
+            self._recorded[tree.opened] = friends
         return friends
 
 

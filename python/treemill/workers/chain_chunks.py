@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .._core import Control
     from ..data.chain import Chain
     from ..data.file_constants import DataFile
-    from ..data.file_tree import FileTree
     from ..data.object_schemas import ObjectSchema
+    from ..data.open_tree import OpenTree
     from ..errors import SourceError
     from .chunk_source import ChunkReader, Places, ReaderMaker
     from .node_columns import NodeColumns
@@ -86,7 +86,7 @@ class ChainChunks:
         self._touched: set[str] = ColumnUse({*known, *recall(key)}) if self._far else set()
         self._remembered: frozenset[str] = frozenset()
         self._stored: dict[int, tuple[frozenset[str], float]] = {}
-        self._reading: tuple[FileTree, ChunkReader] | None = None
+        self._reading: tuple[int, OpenTree, ChunkReader] | None = None
         self._learning: object | None = None
 
     def path(self, file: int) -> str:
@@ -231,14 +231,16 @@ class ChainChunks:
         return (None if selected is None else selected.within(file, *span)), {}
 
     def _reader(self, file: int) -> ChunkReader:
-        tree = self._chain.trees[file]
+        tree = self._chain.trees[file].opened
         # One reader is enough: a worker stays with one file as long as it can.
-        if self._reading is None or self._reading[0] is not tree:
+        # Several files of a dataset may be one.
+        reading = self._reading
+        if reading is None or reading[0] != file or reading[1] is not tree:
             reader = self._make_reader(self._chain.table(file), self._touched)
             if self._node is not None:
                 reader.refuse(self._node.refused)
-            self._reading = tree, reader
-        return self._reading[1]
+            reading = self._reading = file, tree, reader
+        return reading[2]
 
     def _bytes_per_entry(self, file: int, columns: Iterable[str] | None) -> float:
         """Uncompressed bytes of these columns, or of all columns if `columns` is None."""

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.data.chain_trees import ChainTrees
-from treemill.data.location import Location
 from treemill.dataset import Dataset
 
 from tests.corpus_files import corpus
@@ -155,13 +153,6 @@ def test_a_file_that_was_written_anew_is_opened_anew(paths, tmp_path):
     os.remove(path)
     with raises(tm.SourceError, said="no such file"):
         _ = events.num_entries
-
-
-def test_few_files_stay_open(paths):
-    trees = ChainTrees([Location(paths[1])] * 50, kept=4)
-    for i in range(50):
-        assert trees[i].num_entries == 1
-    assert len(trees._open) == 4
 
 
 def test_repr(events, paths):

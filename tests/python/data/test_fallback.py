@@ -43,7 +43,7 @@ def refuse_values(monkeypatch):
     def blind(self, names, *arguments):
         for name in names:
             if name in UNREADABLE:
-                return tm.UnsupportedError("it is blind", branch=name)
+                raise tm.UnsupportedError("it is blind", branch=name)
         return read(self, names, *arguments)
 
     monkeypatch.setattr(filetree.FileTree, "_read_cores", blind)
@@ -232,7 +232,7 @@ def test_without_names_what_turns_out_to_be_unreadable_is_left_out(path, monkeyp
 
     def blind(self, names, start, stop, *arguments):
         if "x" in names and stop > start:
-            return tm.UnsupportedError("it is blind", branch="x")
+            raise tm.UnsupportedError("it is blind", branch="x")
         return read(self, names, start, stop, *arguments)
 
     def fail(*_, **__):

@@ -168,7 +168,7 @@ def test_one_file_with_several_trees(folder):
 def opened(monkeypatch):
     """The files that are opened in this process, or that the core is asked to open."""
     found = []
-    real, to_open = chain_trees._open, chain_trees.ChainTrees.to_open
+    real, to_open = chain_trees.opened, chain_trees.ChainTrees.to_open
 
     def noted(location, *rest):
         found.append(location.path)
@@ -178,7 +178,7 @@ def opened(monkeypatch):
         found.append("by the core")
         return to_open(trees)
 
-    monkeypatch.setattr(chain_trees, "_open", noted)
+    monkeypatch.setattr(chain_trees, "opened", noted)
     monkeypatch.setattr(chain_trees.ChainTrees, "to_open", asked)
     return found
 
