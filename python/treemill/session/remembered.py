@@ -28,8 +28,7 @@ from ..monitoring.report import FromMemory
 from ..query.booking import steps_to
 from ..query.dependencies import dependencies, difference, restricted
 from ..query.planning import NOMINAL
-from ..query.steps import relations_in
-from ..query.steps import Vary
+from ..query.steps import Vary, relations_in
 from .known_files import (
     DefaultKeys,
     FilesOfChain,
