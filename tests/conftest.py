@@ -9,6 +9,8 @@ import shutil
 import signal
 import sys
 import tempfile
+from contextlib import ExitStack
+from functools import cache
 
 import pytest
 from hypothesis import settings
@@ -54,6 +56,18 @@ def no_results_remembered():
     remembering = sys.modules.get("treemill.session.results_folder")
     if remembering is not None:
         remembering._given.clear()
+
+
+@pytest.fixture(scope="module")
+def shared_session():
+    """Gives the session of so many workers in a mode, the same one to all tests of a file that
+    leave it as it was: processes take a second to start."""
+    import treemill as tm
+
+    with ExitStack() as opened:
+        yield cache(
+            lambda workers, mode: opened.enter_context(tm.connect(workers=workers, mode=mode))
+        )
 
 
 @pytest.fixture

@@ -34,9 +34,8 @@ def events(folder):
 
 
 @pytest.fixture(params=["threads", "processes"])
-def session(request):
-    with tm.connect(workers=2, mode=request.param) as session:
-        yield session
+def session(request, shared_session):
+    return shared_session(2, request.param)
 
 
 def sums(chunk):

@@ -62,10 +62,9 @@ def change(request, files, tmp_path):
 
 
 @pytest.fixture(params=["threads", "processes"])
-def session(request):
+def session(request, shared_session):
     # One worker reads the files in their order: the first one is known when it changes.
-    with tm.connect(mode=request.param, workers=1) as session:
-        yield session
+    return shared_session(1, request.param)
 
 
 class Sums:

@@ -33,9 +33,12 @@ class Sums(tm.Selector):
             self.output[name] += float(ak.sum(events[name], axis=None))
 
 
-def selected(events, *names, mode="threads"):
-    with tm.connect(workers=2, mode=mode) as session:
-        return session.run(Sums(), events, inputs={"names": names})
+@pytest.fixture
+def selected(shared_session):
+    def run(events, *names, mode="threads"):
+        return shared_session(2, mode).run(Sums(), events, inputs={"names": names})
+
+    return run
 
 
 # Types.
@@ -48,7 +51,7 @@ def selected(events, *names, mode="threads"):
         *(("f4", "f8", "float64"), ("i2", "f4", "float32"), ("i4", "f4", "float64")),
     ],
 )
-def test_numbers_become_what_holds_both(core, tmp_path, one, other, wide):
+def test_numbers_become_what_holds_both(core, tmp_path, one, other, wide, selected):
     a = np.array([0, 1, 100], one)
     b = np.array([7, 120], other)
     first = write(tmp_path / "a.root", x=a, v=jagged([1], [], [2, 3], dtype=one))
@@ -194,7 +197,7 @@ def differing(core, tmp_path):
     return a, b, empty
 
 
-def test_order_and_number_of_branches_may_differ(differing):
+def test_order_and_number_of_branches_may_differ(differing, selected):
     a, b, _ = differing
     events = tm.dataset([a, b], "dir/sub/tree")
     assert list(events.branches) == ["x", "only_a", "nv", "v"]
@@ -204,7 +207,7 @@ def test_order_and_number_of_branches_may_differ(differing):
         assert selected(events, "x", mode=mode) == {"entries": 41, "x": sum(range(40)) + 5}
 
 
-def test_a_branch_that_a_file_lacks_is_an_error_that_names_both(differing):
+def test_a_branch_that_a_file_lacks_is_an_error_that_names_both(differing, selected):
     a, b, _ = differing
     events = tm.dataset([a, b], "dir/sub/tree")
     for ask in (
@@ -224,7 +227,7 @@ def test_a_branch_that_a_file_lacks_is_an_error_that_names_both(differing):
 
 
 @pytest.mark.parametrize("place", range(3))
-def test_empty_trees_count_for_nothing_wherever_they_are(differing, place):
+def test_empty_trees_count_for_nothing_wherever_they_are(differing, place, selected):
     a, b, empty = differing
     files = [a, b]
     files.insert(place, empty)
@@ -237,7 +240,7 @@ def test_empty_trees_count_for_nothing_wherever_they_are(differing, place):
         assert selected(events, "x", mode=mode)["entries"] == 41
 
 
-def test_nothing_but_empty_trees(differing):
+def test_nothing_but_empty_trees(differing, selected):
     events = tm.dataset([differing[2]] * 2, "dir/sub/tree")
     assert str(events.arrays().type) == "0 * {x: float32, y: float32}"
     assert events.count().value == 0
@@ -311,7 +314,7 @@ def test_defaults_that_are_no_values_of_the_type_are_refused(lacking, name, defa
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("order", [1, -1])
-def test_selectors_see_defaults(lacking, mode, order):
+def test_selectors_see_defaults(lacking, mode, order, selected):
     missing = {"x": None, "Jet_tag": 7, "fl*": True}
     events = tm.dataset(lacking[::order], missing=missing)
     names = ["x", "Jet_tag"] + ["flag"] * (order > 0)  # a glob: of the first file's branches
@@ -324,20 +327,20 @@ def test_selectors_see_defaults(lacking, mode, order):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("order", [1, -1])
-def test_queries_see_defaults(lacking, mode, order):
+def test_queries_see_defaults(lacking, mode, order, shared_session):
     missing = {"x": None, "Jet_tag": 7, "fl*": True, "v": [5, 6], "nowhere": 2}
     events = tm.dataset(lacking[::order], missing=missing)
-    with tm.connect(workers=2, mode=mode) as session:
-        found = session.run(
-            events.count(),
-            events.filter("flag").count(),
-            events.filter("x < 2").count(),  # a missing value passes no filter
-            events.hist("x", bins=(3, 0, 3)),
-            events.sum("Jet_tag[Jet_pt > 35]"),
-            events.sum("sum(j.pt for j in Jet if j.tag == 7)"),
-            events.sum("v"),
-            events.sum("nowhere * len(v)"),
-        )
+    session = shared_session(2, mode)
+    found = session.run(
+        events.count(),
+        events.filter("flag").count(),
+        events.filter("x < 2").count(),  # a missing value passes no filter
+        events.hist("x", bins=(3, 0, 3)),
+        events.sum("Jet_tag[Jet_pt > 35]"),
+        events.sum("sum(j.pt for j in Jet if j.tag == 7)"),
+        events.sum("v"),
+        events.sum("nowhere * len(v)"),
+    )
     assert found[3].sum(flow=True) == 2
     assert [*found[:3], *found[4:]] == [4, 3, 1, 2 + 3 + 7 + 7, 130, 1 + 2 + 3 + 2 * 11, 2 * 7]
 
@@ -358,7 +361,7 @@ def test_missing_is_checked(core, tmp_path):
 
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("mode", MODES)
-def test_rows_of_files_with_other_types(core, tmp_path, mode, order):
+def test_rows_of_files_with_other_types(core, tmp_path, mode, order, shared_session):
     files = [
         write(
             tmp_path / "a.root", x=np.arange(5, dtype="i4"), y=np.array([1, 2], "i4").repeat(3)[:5]
@@ -367,8 +370,8 @@ def test_rows_of_files_with_other_types(core, tmp_path, mode, order):
     ]
     values = [[0, 1, 2, 3, 4], [0.5, 2.5]]
     events = tm.dataset(files[::order])
-    with tm.connect(workers=1, mode=mode) as session:
-        arrays = session.run(events.filter("x >= 0").take(["x", "y"]))
+    session = shared_session(1, mode)
+    arrays = session.run(events.filter("x >= 0").take(["x", "y"]))
     assert str(arrays.type) == "7 * {x: float64, y: int64}"
     assert arrays.x.to_list() == [x for each in values[::order] for x in each]
 

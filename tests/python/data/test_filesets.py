@@ -88,9 +88,9 @@ def assert_as_apart(session, fs):
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_each_data_set_as_by_itself(fs, mode):
-    with tm.connect(workers=2, mode=mode) as session:
-        assert_as_apart(session, fs)
+def test_each_data_set_as_by_itself(fs, mode, shared_session):
+    session = shared_session(2, mode)
+    assert_as_apart(session, fs)
 
 
 @settings(max_examples=6)
@@ -146,13 +146,11 @@ def test_variations_are_stacked(fs):
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_snapshots(fs, tmp_path, mode):
+def test_snapshots(fs, tmp_path, mode, shared_session):
     good = fs.filter("nMuon >= 1 and is_mc").define("w", "xsec * 2")
     columns = ["MET_pt", "Muon_pt", "w"]
-    with tm.connect(workers=2, mode=mode) as session:
-        made, n = session.run(
-            good.snapshot(tmp_path / "skim_{dataset}.root", columns), good.count()
-        )
+    session = shared_session(2, mode)
+    made, n = session.run(good.snapshot(tmp_path / "skim_{dataset}.root", columns), good.count())
     for name, file in made.items():
         assert file.entries == n[name]
         alone = fs[name].filter("nMuon >= 1 and is_mc").define("w", "xsec * 2").arrays(columns)
@@ -199,17 +197,17 @@ def test_templates_and_files_of_results(fs, tmp_path):
     assert list(back) == ["dy", "tt", "data"]
 
 
-def test_one_value_a_file(fs, paths):
+def test_one_value_a_file(fs, paths, shared_session):
     numbered = fs.define_per_file("number", lambda file: paths.index(file.path))
     named = numbered.define_per_file(
         "label", lambda file: f"{file.dataset}_{file.metadata['year']}"
     )
     for mode in ("threads", "processes"):
-        with tm.connect(workers=2, mode=mode) as session:
-            numbers, n = session.run(
-                named.unique("number"),
-                named.filter("label == 'dy_2018' and process == 'Z'").count(),
-            )
+        session = shared_session(2, mode)
+        numbers, n = session.run(
+            named.unique("number"),
+            named.filter("label == 'dy_2018' and process == 'Z'").count(),
+        )
         assert {name: found.tolist() for name, found in numbers.items()} == {
             "dy": [0, 1], "tt": [2], "data": [0]
         }  # fmt: skip
@@ -284,7 +282,7 @@ class Booked(tm.Selector):
 @pytest.mark.parametrize("first", [0, 1], ids=["one sample", "one file"])
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 @pytest.mark.parametrize("content", [None, b"", b"no ROOT file" * 99], ids=["gone", "empty", "odd"])
-def test_first_files_that_cannot_be_read(paths, tmp_path, mode, first, content):
+def test_first_files_that_cannot_be_read(paths, tmp_path, mode, first, content, shared_session):
     """Another one says then what columns there are, and what bookings give for no entries."""
     gone = [str(tmp_path / name) for name in ("a.root", "b.root")]
     if content is not None:
@@ -295,16 +293,16 @@ def test_first_files_that_cannot_be_read(paths, tmp_path, mode, first, content):
     fs = tm.fileset(files, tree="Events", on_error="skip")
     varied = fs.vary("MET_pt", {"up": "MET_pt * 2"}).filter("MET_pt > 20")
     columns = ["MET_pt", "Jet_*"]
-    with tm.connect(workers=2, mode=mode) as session:
-        bookings = varied.count(), fs.sum("MET_pt"), varied.hist("MET_pt"), fs.take("nJet")
-        found = session.run(*bookings, on_error="skip")
-        n, _, _, taken = found
-        made = session.run(fs.snapshot(str(tmp_path / "{dataset}.root"), columns), on_error="skip")
-        assert {missing.file for missing in session.report.missing} == set(gone[: 2 - first])
-        inputs = {"n": fs.count()}
-        output = session.run(Booked(), fs, inputs=inputs, on_error="skip")
-        with pytest.raises(tm.TreemillError, match=re.escape(gone[0])):
-            session.run(fs.count())  # a run that leaves nothing out
+    session = shared_session(2, mode)
+    bookings = varied.count(), fs.sum("MET_pt"), varied.hist("MET_pt"), fs.take("nJet")
+    found = session.run(*bookings, on_error="skip")
+    n, _, _, taken = found
+    made = session.run(fs.snapshot(str(tmp_path / "{dataset}.root"), columns), on_error="skip")
+    assert {missing.file for missing in session.report.missing} == set(gone[: 2 - first])
+    inputs = {"n": fs.count()}
+    output = session.run(Booked(), fs, inputs=inputs, on_error="skip")
+    with pytest.raises(tm.TreemillError, match=re.escape(gone[0])):
+        session.run(fs.count())  # a run that leaves nothing out
     present = tm.fileset({"dy": paths[:1], "tt": paths[2:]}, tree="Events")
     assert n["dy"] == tm.run(
         present.vary("MET_pt", {"up": "MET_pt * 2"}).filter("MET_pt > 20").count()
@@ -336,13 +334,13 @@ class Seen(tm.Selector):
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_selectors_know_their_file(fs, mode):
+def test_selectors_know_their_file(fs, mode, shared_session):
     doubled = fs.define_per_file("k", lambda file: 2)
-    with tm.connect(workers=2, mode=mode) as session:
-        output = session.run(Seen(), doubled)
-        assert (output["n"], output["wrong"]) == (12522, 0)
-        assert output["weighted"] == pytest.approx(2 * (5001 * 6.5 + 7321 * 832 + 200))
-        some = session.run(Seen(), doubled.filter("is_mc and nMuon >= 1"))
+    session = shared_session(2, mode)
+    output = session.run(Seen(), doubled)
+    assert (output["n"], output["wrong"]) == (12522, 0)
+    assert output["weighted"] == pytest.approx(2 * (5001 * 6.5 + 7321 * 832 + 200))
+    some = session.run(Seen(), doubled.filter("is_mc and nMuon >= 1"))
     assert some["n"] == tm.run(fs.filter("is_mc and nMuon >= 1").count())["dy"] + (
         fs["tt"].filter("nMuon >= 1").count().value
     )

@@ -36,7 +36,9 @@ def lists(found):
 
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_what_some_files_lack_is_missing_whichever_comes_first(differing, folder, order, mode):
+def test_what_some_files_lack_is_missing_whichever_comes_first(
+    differing, folder, order, mode, shared_session
+):
     files = differing[::order]
     events = tm.dataset(files, missing={"z": None, "i": None, "s": None})
     columns = ["x", "z", "i", "s"]
@@ -47,9 +49,9 @@ def test_what_some_files_lack_is_missing_whichever_comes_first(differing, folder
         "s": kept.take("s"),
         **{k: kept.snapshot(folder / f"{mode}{order}.{k}", [*columns, "beside"]) for k in FORMATS},
     }
-    with tm.connect(workers=2, mode=mode) as session:
-        query = session.submit(*bookings.values())
-        found = dict(zip(bookings, query.result(), strict=True))
+    session = shared_session(2, mode)
+    query = session.submit(*bookings.values())
+    found = dict(zip(bookings, query.result(), strict=True))
 
     wanted = events.arrays(columns)
     wanted = {
@@ -123,7 +125,7 @@ def test_lists_of_one_counter_in_one_file_and_of_two_in_another(folder):
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_types_of_files_without_entries_do_not_count(folder, mode):
+def test_types_of_files_without_entries_do_not_count(folder, mode, shared_session):
     """However many files of several samples a worker takes at once."""
     large = np.array([2**53 + 1, 3])
     integers = write(folder / "integers.root", x=large)
@@ -132,9 +134,9 @@ def test_types_of_files_without_entries_do_not_count(folder, mode):
     settled(integers, empty, floats)
     files = {"a": [floats], "b": [empty, integers, empty], "c": [empty, floats], "d": [empty]}
     fs = tm.fileset(files, tree="t")
-    with tm.connect(workers=1, mode=mode) as session:
-        taken = session.run(fs.take("x"))
-        session.run(fs.snapshot(f"{folder}/{mode}_{{dataset}}.root", ["x"]))
+    session = shared_session(1, mode)
+    taken = session.run(fs.take("x"))
+    session.run(fs.snapshot(f"{folder}/{mode}_{{dataset}}.root", ["x"]))
     wanted = {"a": np.array([0.5]), "b": large, "c": np.array([0.5]), "d": np.zeros(0)}
     for sample, values in wanted.items():
         assert (taken[sample].dtype, taken[sample].tolist()) == (values.dtype, values.tolist())

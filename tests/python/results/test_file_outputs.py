@@ -21,9 +21,8 @@ from tests.raising import raises
 
 
 @pytest.fixture(params=["threads", "processes"])
-def session(request):
-    with tm.connect(workers=2, mode=request.param) as made:
-        yield made
+def session(request, shared_session):
+    return shared_session(2, request.param)
 
 
 class Skim(tm.Selector):

@@ -52,9 +52,8 @@ def lists(path, entries, factor):
 
 
 @pytest.fixture(params=["threads", "processes"])
-def session(request):
-    with tm.connect(workers=2, mode=request.param) as session:
-        yield session
+def session(request, shared_session):
+    return shared_session(2, request.param)
 
 
 class Runs:

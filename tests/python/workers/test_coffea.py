@@ -62,15 +62,15 @@ def processor():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_a_processor_does_what_it_does_in_coffea(processor, paths, mode):
+def test_a_processor_does_what_it_does_in_coffea(processor, paths, mode, shared_session):
     from coffea import processor as coffea
     from coffea.nanoevents import NanoAODSchema
 
     run = coffea.Runner(coffea.IterativeExecutor(status=False), schema=NanoAODSchema, chunksize=999)
     files = {"dy": {"files": dict.fromkeys(paths, "Events")}}
     expected = run(files, processor_instance=processor(3.0))["dy"]
-    with connect(workers=2, mode=mode) as session:
-        found = session.run(processor(3.0), tm.dataset(paths, "Events", name="dy"))["dy"]
+    session = shared_session(2, mode)
+    found = session.run(processor(3.0), tm.dataset(paths, "Events", name="dy"))["dy"]
     assert found["entries"] == expected["entries"] == 12322
     assert found["mass"].sum() == expected["mass"].sum() > 10
     # In double precision coffea's sums may differ in the last place from chunk to chunk.
@@ -120,17 +120,17 @@ def several(events):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_all_that_processors_return(results, paths, truth, mode):
+def test_all_that_processors_return(results, paths, truth, mode, shared_session):
     events = tm.dataset(paths, "Events", name="dy", metadata={"year": "2018", "xsec": 2.0})
-    with connect(workers=2, mode=mode) as session:
-        found = session.run(results(several), events)
-        wholes = [
-            session.run(
-                results(lambda events: np.bincount(np.asarray(events.nMuon), minlength=9)), events
-            ),
-            session.run(results(lambda events: len(events)), events),
-            session.run(results(lambda events: [len(events)]), events),
-        ]
+    session = shared_session(2, mode)
+    found = session.run(results(several), events)
+    wholes = [
+        session.run(
+            results(lambda events: np.bincount(np.asarray(events.nMuon), minlength=9)), events
+        ),
+        session.run(results(lambda events: len(events)), events),
+        session.run(results(lambda events: [len(events)]), events),
+    ]
     constants = [found[name] for name in ("name", "is_mc", "numpy", "none")]
     assert constants == ["dy", True, True, None]
     assert sum(found["year"]["2018"]["scaled"]) == 2 * len(truth)
@@ -191,15 +191,15 @@ def hard_jets(numba):
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_numba_on_the_records_of_a_chunk(events, truth, mode):
+def test_numba_on_the_records_of_a_chunk(events, truth, mode, shared_session):
     numba = pytest.importorskip("numba", reason="numba is not installed")
     count = hard_jets(numba)
 
     def selector(chunk):
         return {"n": int(count(chunk[["nMuon", "Jet_pt"]], 30.0)), "chunks": 1}
 
-    with connect(workers=2, mode=mode) as session:
-        found = session.run(selector, events)
+    session = shared_session(2, mode)
+    found = session.run(selector, events)
     assert found["n"] == int(ak.sum(truth.Jet_pt[truth.nMuon >= 1] > 30))
     assert found["chunks"] > 2
 

@@ -45,9 +45,11 @@ class Checkpointing(coffea.ProcessorABC):
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_a_processor_that_keeps_its_output_gives_each_chunk_once(events, truth, mode):
-    with connect(workers=2, mode=mode) as session:
-        found = session.run(Checkpointing(), events)
+def test_a_processor_that_keeps_its_output_gives_each_chunk_once(
+    events, truth, mode, shared_session
+):
+    session = shared_session(2, mode)
+    found = session.run(Checkpointing(), events)
     assert found["cuts"]["all"] == found["number"] == sum(found["seen"]) == len(truth)
     assert found["met"].sum(flow=True) == len(truth)
     assert len(found["seen"]) > 2, "several chunks, or this says nothing"
@@ -89,13 +91,13 @@ OWN = {
     [("events", ["threads", "processes"]), ("method", ["threads"]), ("columns", ["threads"])],
 )
 @pytest.mark.slow
-def test_coffeas_own_test_processors(paths, name, modes):
+def test_coffeas_own_test_processors(paths, name, modes, shared_session):
     processor, schema = OWN[name]
     run = coffea.Runner(coffea.IterativeExecutor(status=False), schema=schema, metadata_cache={})
     expected = run(of_two(paths), processor_instance=processor)
     for mode in modes:
-        with connect(workers=2, mode=mode) as session:
-            found = session.run(processor, of_two(paths), schema=schema)
+        session = shared_session(2, mode)
+        found = session.run(processor, of_two(paths), schema=schema)
         assert found["cutflow"] == expected["cutflow"]
         assert found["cutflow"]["Data_mass"] > 0
         for kind in ("pt", "mass"):
@@ -167,10 +169,10 @@ def arrays(value):
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_nothing_in_a_result_is_still_to_be_read(events, truth, mode):
-    with connect(workers=2, mode=mode) as session:
-        found = session.run(Unread(), events)
-        kept = session.run(CheckpointName(), events)
+def test_nothing_in_a_result_is_still_to_be_read(events, truth, mode, shared_session):
+    session = shared_session(2, mode)
+    found = session.run(Unread(), events)
+    kept = session.run(CheckpointName(), events)
     every = [*arrays(found), *arrays(kept)]
     assert len(every) > 7
     for array in every:

@@ -288,15 +288,15 @@ EVERY_THIRD = list(range(0, 6000, 3))
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 @pytest.mark.parametrize("kind", [rows(), snapshot, selector, processor, friend])
 def test_several_files_come_in_one_order_whatever_is_done_with_them(
-    folder, tmp_path, mode, kind, at_once
+    folder, tmp_path, mode, kind, at_once, shared_session
 ):
     if kind is processor:
         pytest.importorskip("coffea")
     for path in folder.iterdir():
         shutil.copy2(path, tmp_path / path.name)
     events = tm.dataset(str(tmp_path / "f*.root"), tree="Events")
-    with tm.connect(workers=2, mode=mode) as session:
-        assert kind(events, session, tmp_path) == EVERY_THIRD
+    session = shared_session(2, mode)
+    assert kind(events, session, tmp_path) == EVERY_THIRD
     if mode == "threads":  # processes have workers of their own
         assert max(at_once, default=0) > 1
 
