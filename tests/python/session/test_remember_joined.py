@@ -511,7 +511,7 @@ class Analysis:
         self.seen |= wanted
 
 
-@examples(200)
+@examples(100)
 @given(st.integers(0, 1 << 30))
 def test_after_any_edits_results_are_those_of_a_fresh_run(tmp_path_factory, seed):
     folder, chance = tmp_path_factory.mktemp("edits"), Random(seed)
