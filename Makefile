@@ -141,7 +141,7 @@ test-rust: $(VENV)/servers/.packages servers
 
 # A process that a test ends by a crash is not replaced: pytest-xdist would run the test again and again, or wait for ever.
 test-python: test-packages
-	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile --max-worker-restart 0
+	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 soak: build
 	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES)
@@ -150,7 +150,7 @@ FLAKY_TIMES ?= 20
 flaky: test-packages test-programs
 	$(BIN)/python -m tools.flaky --times $(FLAKY_TIMES) $(FLAKY)
 
-CORE_TESTS := $(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile \
+CORE_TESTS := $(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder \
 	--max-worker-restart 0 tests/python
 test-core: build
 	$(CORE_TESTS)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+from tests.order_of_files import ordered
 from tests.random_search import SOAK, share
 
 # A deadline would measure how busy the machine is; a database would remember the last run.
@@ -41,6 +42,11 @@ def pytest_configure():
     # A shell that runs tests in the background has them ignore Ctrl-C, which some of them send.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config, items):
+    if hasattr(config, "workerinput"):  # several processes share the files
+        items[:] = ordered(items)
 
 
 @pytest.hookimpl(tryfirst=True)

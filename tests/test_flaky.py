@@ -1,12 +1,15 @@
 """The search for tests that fail by chance finds what there is to run and what failed; `make test`
-counts both halves.
+counts both halves, and begins with the files that take long.
 """
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 from tools.flaky import Subject, failures, python_subjects, run, rust_subjects, search
 from tools.run_tests import Count, count, summary
+
+from tests.order_of_files import BEGIN_FIRST, HERE, ordered
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -62,3 +65,10 @@ def test_both_halves_are_counted():
     assert python == Count(passed=9, failed=2, skipped=2)
     assert "exit status 101" in summary("Rust", Count(passed=3), 101)
     assert summary("Rust", rust, 101) == "Rust: 7 passed, 1 failed, 3 skipped"
+
+
+def test_files_that_take_long_begin_first():
+    assert [name for name in BEGIN_FIRST if not (HERE / name).exists()] == []
+    one, two, three = HERE / "one.py", HERE / "two.py", HERE / BEGIN_FIRST[0]
+    items = [SimpleNamespace(path=path) for path in (one, two, two, three)]
+    assert [item.path for item in ordered(items)] == [three, two, two, one]
