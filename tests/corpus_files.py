@@ -32,10 +32,13 @@ _SLOW = {
     "coffea-nano_dy.root",
     "cmsopendata2015_ttbar_19980_NANOAOD_RNTupleImporter_rntuple_v1-0-0-1.root",
     *(f"uproot-issue{name}.root" for name in ("-123a", "-123b", "-210", "494")),
+    *(f"uproot-issue{name}.root" for name in ("-1221", "399", "468")),
     "nanoAOD_2015_CMS_Open_Data_ttbar.root",
     "uproot-physlite-rntuple_v1-0-0-0.root",
+    # Byte by byte the same as uproot-issue433-splitlevel4.root.
+    *(f"uproot-issue{name}.root" for name in ("-76", "408")),
 }
-"""Files with more branches than the others together."""
+"""Files with more branches than the others together, and copies of others."""
 
 
 def with_slow_ones(names: Sequence[str | Path]) -> list[object]:
