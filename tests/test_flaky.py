@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+from tests.order_of_files import BEGIN_FIRST, HERE, ordered
 from tools.flaky import Subject, failures, python_subjects, run, rust_subjects, search
 from tools.run_tests import Count, count, summary
-
-from tests.order_of_files import BEGIN_FIRST, HERE, ordered
 
 REPOSITORY = Path(__file__).parents[1]
 
