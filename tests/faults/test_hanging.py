@@ -127,8 +127,18 @@ class HangsThere(tm.Selector):
         self._perhaps("end_worker")
 
 
-@pytest.mark.parametrize("how", ["stop", "close"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "how"),
+    [
+        *((method, "stop") for method in METHODS),
+        ("process", "close"),
+        *(
+            pytest.param(method, "close", marks=pytest.mark.slow)
+            for method in METHODS
+            if method != "process"
+        ),
+    ],
+)
 def test_a_process_that_hangs_is_ended(events, tmp_path, method, how):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)

@@ -2,6 +2,7 @@
 every protocol. A scheme that this version does not support is skipped, and says so.
 """
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import awkward as ak
@@ -170,11 +171,21 @@ def test_a_file_that_is_shorter_than_the_first_request(place, files):
     assert ak.array_equal(there.arrays(), here.arrays())
 
 
-@pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_histograms_are_the_same(place, paths, mode):
-    # Its threads do not survive a fork.
-    start = "spawn" if mode == "processes" and place.base.startswith("xrootd+") else None
+@contextmanager
+def own_or_shared(place, mode, shared_session):
+    """A session of two workers: of its own where processes need the environment of this test, or a
+    client whose threads do not survive a fork."""
+    if mode == "threads" or not place.base.startswith(("https:", "davs:", "s3:", "xrootd+")):
+        yield shared_session(2, mode)
+        return
+    start = "spawn" if place.base.startswith("xrootd+") else None
     with tm.connect(workers=2, mode=mode, start=start) as session:
+        yield session
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_histograms_are_the_same(place, paths, mode, shared_session):
+    with own_or_shared(place, mode, shared_session) as session:
         expected = session.run(*histograms(tm.dataset(paths, "Events")))
         assert_same(session.run(*histograms(tm.dataset(trees(place)))), expected)
 
