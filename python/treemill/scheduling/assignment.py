@@ -98,7 +98,7 @@ class Assignment:
     def commit_is_due(self, worker: WorkerState, now: float) -> bool:
         """True if the worker should hand over its partial before it does anything else."""
         state, since = self._state, now - worker.last_commit
-        if since >= state.policy.commit_seconds:
+        if since >= state.commit_seconds(now):
             return True
         # Near the end commits are as frequent as their cost allows: a worker that is overtaken with
         # a packet loses all that it has not committed. Not if all commits wait for the end, or if

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from math import inf
 
 from .events import FileSize, Packet, Process
 
@@ -391,6 +392,7 @@ class WorkerState:
 
     number: int
     host: str | None = None
+    joined: float = 0.0  # when
     file: File | None = None
     speed: float = 0.0  # entries per second of its last packet
     opening: bool = False
@@ -431,6 +433,36 @@ class WorkerState:
         if packet.number == self.aside:
             self.aside = None
         return Process(self.number, packet)
+
+
+_SOME = 3
+"""Losses of workers that tell how long the others will live."""
+
+
+@dataclass
+class Lifetimes:
+    """For how long workers are there until one is lost that had something to lose."""
+
+    losses: int = 0
+    _there: int = 0
+    _seconds: float = 0.0  # of those that are gone, minus when those that are there have joined
+
+    def joined(self, now: float) -> None:
+        """A worker has joined."""
+        self._there += 1
+        self._seconds -= now
+
+    def gone(self, now: float, is_loss: bool) -> None:
+        """A worker is gone. `is_loss`: whether work was lost with it."""
+        self._there -= 1
+        self._seconds += now
+        self.losses += is_loss
+
+    def mean(self, now: float) -> float:
+        """The seconds for which a worker is there, on average; infinity as long as few are lost."""
+        if self.losses < _SOME:
+            return inf
+        return (self._seconds + self._there * now) / self.losses
 
 
 @dataclass

@@ -298,13 +298,16 @@ class Packetizer(View):
 
     def _joined(self, event: WorkerJoined, now: float, actions: list[Action]) -> None:
         worker = WorkerState(
-            event.worker, host_of(event.node), last_commit=now, ahead=self._believed
+            event.worker, host_of(event.node), now, last_commit=now, ahead=self._believed
         )
+        self._state.lifetimes.joined(now)
         self._state.workers[event.worker] = worker
         self._feeding.feed(worker, now, actions)
 
     def _lost(self, event: WorkerLost, now: float, actions: list[Action]) -> None:
         worker = self._state.workers.pop(event.worker)
+        has_lost = worker.has_work or self._state.ledger.has_done(worker.number)
+        self._state.lifetimes.gone(now, has_lost)
         self._state.idle.pop(worker.number, None)
         self._state.rates.forget(worker.number)
         self._state.tainted.discard(worker.number)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .entities import Ending, Files, Retries, Totals, WorkerState
+from .entities import Ending, Files, Lifetimes, Retries, Totals, WorkerState
 from .ledger import Ledger
 from .sizing import Crowd, Rates, Sizing
 from .storage_nodes import StorageNodes
@@ -68,6 +68,8 @@ class State:
     workers that are there, are not tainted and have something else to do have promises."""
     rates: Rates = field(default_factory=Rates)
     """The speeds of the workers that have done a packet and are not lost."""
+    lifetimes: Lifetimes = field(default_factory=Lifetimes)
+    """How long the workers live that have joined."""
     crowd: Crowd = field(default_factory=Crowd)
     """How many workers are of use, if they share a lock."""
     workers: dict[int, WorkerState] = field(default_factory=dict)
@@ -112,6 +114,11 @@ class State:
         """True if no work waits for a worker without any, as far as is known: there may be
         promises."""
         return not (self.again.waiting or self.nodes.left.is_some or self.nodes.opening)
+
+    def commit_seconds(self, now: float) -> float:
+        """Seconds between two commits of a worker: as the policy says, but no more than half of a
+        worker's life. If workers die sooner than they commit, all is done again without end."""
+        return min(self.policy.commit_seconds, self.lifetimes.mean(now) / 2.0)
 
     def opened_in(self, seconds: float) -> None:
         """Notes how long opening a far file has taken."""

@@ -223,7 +223,8 @@ class Selector:
 
         A worker whose selector defines this method hands over its output only then. Until then
         feedback shows nothing, and if the worker dies, other workers do all of its work again. A
-        worker may begin again after its end, to do the work of another one again.
+        worker may begin again after its end, to do the work of another one again, or because
+        workers die so often that it hands over its output before.
         """
 
     def end(self, output: Output) -> object:

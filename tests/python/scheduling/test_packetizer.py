@@ -1,6 +1,7 @@
 """The packetizer under any order of events: a small world of workers and files, led by chance."""
 
 import itertools
+import math
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from treemill.scheduling import (
     Stop,
     WorkerJoined,
     WorkerLeaving,
+    WorkerLost,
 )
 from treemill.scheduling.sizing import packet_entries
 
@@ -291,3 +293,47 @@ def test_packets_end_where_something_was_done():
     spans = sorted((packet.start, packet.stop) for _, packet in world.packets)
     assert {120, 500, 1000} <= {stop for _, stop in spans}
     assert {0, 130, 990} <= {start for start, _ in spans}
+
+
+@pytest.mark.parametrize("commit_seconds", [100.0, math.inf])
+def test_a_query_ends_whose_workers_die_sooner_than_they_commit(commit_seconds):
+    made = Packetizer(
+        [FileSize(3_000)],
+        Policy(commit_seconds=commit_seconds, max_attempts=1_000),
+        sizing=Sizing(first=100, shortest=0.1, longest=0.1, ask=0.0),
+    )
+    now = 0.0
+    made.handle(WorkerJoined(0), now)
+    for worker in range(1, 1_000):
+        actions = made.handle(WorkerJoined(worker), now)
+        made.handle(WorkerLost(worker - 1), now)
+        for _ in range(8):  # a life: there are 30 packets
+            orders = [each for each in actions if getattr(each, "worker", None) == worker]
+            for order in orders:
+                now += 0.1
+                done = Committed(worker)
+                if isinstance(order, Process):
+                    done = PacketDone(worker, order.packet.number, order.packet.stop, 0.1)
+                actions = made.handle(done, now)
+        made.validate()
+        if made.over:
+            break
+    assert made.over
+    assert made.coverage().entries == 3_000
+
+
+def test_a_worker_commits_no_sooner_because_others_go_that_have_nothing_to_lose():
+    made = Packetizer([FileSize(3_000_000)], Policy(commit_seconds=100.0))
+    for worker in range(10):
+        made.handle(WorkerJoined(worker), 0.0)
+    made.handle(WorkerLeaving(1), 1.0)
+    order = made.handle(PacketDone(1, 1, made._state.ledger.working(1).stop, 1.0), 1.0)
+    assert order == [Commit(1)]
+    made.handle(Committed(1), 1.0)
+    made.handle(WorkerLost(1), 1.0)
+    assert made._state.commit_seconds(1.0) == 100.0
+    for worker in (2, 3, 4):
+        assert made._state.commit_seconds(1.0) == 100.0
+        made.handle(WorkerLost(worker), 1.0)
+    made.validate()
+    assert made._state.commit_seconds(1.0) == 10 / 3 / 2, "ten were there for a second"

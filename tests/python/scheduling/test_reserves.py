@@ -560,3 +560,8 @@ def test_files_opened_beside_in_random_histories():
     worlds = lived(range(share(100)), files=20)
     assert sum(world.opened_ahead for world in worlds) > len(worlds)
     assert all(world.packetizer.coverage().missing == [] for world in worlds)
+
+
+@pytest.mark.parametrize("seed", [33, 34, 40])
+def test_histories_end_in_which_workers_die_sooner_than_they_commit(seed):
+    lived([seed], files=20, mergers=True)
