@@ -115,11 +115,13 @@ def test_a_query_is_watched_and_stopped(session, page, events, monkeypatch):
         gate.open()
         page.get_by_text("events are in the result").wait_for()
         query.result(timeout=60)
-    assert page.get_by_role("button").filter(has_text="Stop").count() == 0, "it does not work"
+    for name in ("Stop", "Abort"):
+        assert page.get_by_role("button", name=name, exact=True).count() == 0, "it does not work"
     assert 0 < query.report.entries < events.num_entries
     entries = f"{query.report.entries:,} of {events.num_entries:,}"
     assert page.locator("#words").inner_text() == f"Ended. {entries} events are in the result."
     assert page.locator("#missing li").count() > 0
+    assert page.locator("#queries .state").first.inner_text().startswith("stopped: ")
 
 
 DESK = {"width": 1280, "height": 900}

@@ -71,6 +71,7 @@ def test_a_query_grows_and_is_stopped(session, client, events):
         query.result(timeout=60)
     state = client.state(histogram="met")
     assert state["chosen"]["done"]
+    assert state["chosen"]["state"] == state["queries"][0]["state"] == "stopped"
     assert 0 < state["chosen"]["inResult"] < events.num_entries
     assert "stopped on the dashboard" in state["chosen"]["missing"][0]
     assert sum(state["chosen"]["figure"]["values"]) <= state["chosen"]["inResult"]
@@ -206,6 +207,16 @@ def test_a_query_is_aborted(session, client, events):
         gate.open()
         with raises(tm.TreemillError, said="aborted on the dashboard"):
             query.result(timeout=60)
+
+
+def test_a_query_that_has_failed_says_so(session, client, events):
+    def wrong(chunk):
+        raise ValueError("no")
+
+    with raises(tm.WorkerError):
+        session.run(wrong, events)
+    session.run(events.count())
+    assert [each["state"] for each in client.state()["queries"]] == ["failed", "done"]
 
 
 def test_ended_queries_stay(session, client, events):

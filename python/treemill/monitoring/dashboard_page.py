@@ -31,6 +31,7 @@ __all__ = [
     "OVERVIEW",
     "REPORT_POLICY",
     "AccountWithCounters",
+    "AccountWithState",
     "Board",
     "KeptAccount",
     "Live",
@@ -86,6 +87,15 @@ class AccountWithCounters(Protocol):
     @property
     def counters(self) -> Sequence[tuple[str, str]]:
         """Each with its name."""
+
+
+@runtime_checkable
+class AccountWithState(Protocol):
+    """An account that knows how its query has ended."""
+
+    @property
+    def state(self) -> str:
+        """ "running", "stopped", "aborted", "failed" or "done"."""
 
 
 class Live(Protocol):
@@ -368,6 +378,7 @@ def _line(account: KeptAccount, done: bool) -> dict[str, object]:
         "id": account.id,
         "title": account.title,
         "done": done,
+        "state": account.state if isinstance(account, AccountWithState) else "",
         "phase": progress.phase,
         "entries": progress.entries,
         "expected": progress.expected,

@@ -16,7 +16,8 @@ const ask = (path, options, method = "GET") => fetch(address(path, options), { m
 
 function lead(query) {
   if (query.done) {
-    return `${whole(query.entries)} events in ${lasting(query.seconds)}${query.traced ? " · trace" : ""}`;
+    const how = ["stopped", "aborted", "failed"].includes(query.state) ? `${query.state}: ` : "";
+    return `${how}${whole(query.entries)} events in ${lasting(query.seconds)}${query.traced ? " · trace" : ""}`;
   }
   return `${query.phase}: ${Math.floor((100 * query.entries) / Math.max(query.expected, 1))} %`;
 }
@@ -172,7 +173,7 @@ function whatIsShown(query) {
   const left = !query.left ? "" : `, about ${lasting(query.left)} left`;
   const less = query.done && query.inResult < query.expected ? ` of ${whole(query.expected)}` : "";
   at("words").textContent = query.done
-    ? `Ended. ${whole(query.inResult)}${less} events are in the result.`
+    ? `${query.state === "failed" ? "Failed" : "Ended"}. ${whole(query.inResult)}${less} events are in the result.`
     : `${query.phase}${left}`;
   at("stop").hidden = at("abort").hidden = !query.canEnd;
   at("trace").hidden = !query.traced;
