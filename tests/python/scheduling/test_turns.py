@@ -350,6 +350,18 @@ def test_what_is_to_be_alone_is_alone_and_no_longer_than_it_must():
     assert busy(cluster) == 8
 
 
+def test_a_query_is_alone_for_as_long_as_was_said():
+    cluster = Cluster(6, {"p": 2, "q": 2})
+    a, _ = (cluster.begin(user, 1e9, 0.5) for user in "ab")
+    cluster.turns.isolate(a.name, 2, cluster.now, seconds=200.0)
+    cluster.turns.isolate(a.name, 2, cluster.now)  # for less, because of something else
+    cluster.decide()
+    cluster.run(150.0)
+    assert cluster.turns.is_alone(a.name)
+    cluster.run(100.0)
+    assert not cluster.turns.is_alone(a.name)
+
+
 def test_all_may_have_to_be_alone_on_one_process():
     cluster = Cluster(7, {"p": 2})
     queries = [cluster.begin(user, 100.0, 0.5) for user in "abc"]
