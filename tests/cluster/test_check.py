@@ -73,7 +73,9 @@ def address(homes, tmp_path_factory):
 def run(address, home, *arguments):
     command = [sys.executable, "-m", "treemill", "cluster", "check", address, *arguments]
     env = os.environ | {"HOME": str(home)}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 def test_what_differs_is_told(address, homes):
@@ -131,7 +133,7 @@ def test_a_scheduler_whose_process_is_stopped_is_an_error_of_each_command():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         words = [sys.executable, "-m", "treemill", "cluster", "queries", "--timeout", "1", address]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(f"treemill: no scheduler answers at {address} within 1 s")
     assert "Traceback" not in done.stderr

@@ -19,7 +19,7 @@ def run(name, *arguments):
         [sys.executable, str(EXAMPLES / name), *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 
@@ -90,7 +90,7 @@ def test_what_is_submitted(name, first, wanted):
         f"with {name}.cluster({first}{options}) as made: print(made.job_script())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     for words in [*wanted, "--nthreads 4", "distributed"]:
