@@ -267,7 +267,9 @@ class Beside:
         defaults: Sequence[tuple[str, Column | None, bool, str | None]],
         friends: Sequence[
             tuple[
-                Sequence[tuple[str, str, Column, bool, str | None]],
+                Sequence[
+                    tuple[str, str, Column, bool, str | None, tuple[Column, str | None] | None]
+                ],
                 NearFiles,
                 Sequence[int],
                 Sequence[int],

@@ -65,7 +65,15 @@ pub struct DefaultValue {
 #[derive(Debug)]
 pub struct FriendColumn {
     field: FieldRef,
+    stored: Arc<Stored>,
+}
+
+/// A friend's column in its own files.
+#[derive(Debug)]
+struct Stored {
     column: String,
+    /// What files hold that lack it.
+    default: Option<DefaultValue>,
 }
 
 /// A part of a friend's file that belongs to entries of a file, one after another.
@@ -91,6 +99,7 @@ pub(crate) struct OpenPiece {
 impl FriendColumn {
     /// `name`: in the query, which means this column in all files, also in one that has another column of the name; `column`: in
     /// the friend's tables, which have it as `kind`. `counter`: the name in the query of the column that counts a list's items.
+    /// `default`: what those of its tables hold that lack the column; its counter is one of theirs.
     #[must_use]
     pub fn new(
         name: &str,
@@ -98,10 +107,12 @@ impl FriendColumn {
         kind: &DataType,
         is_nullable: bool,
         counter: Option<String>,
+        default: Option<DefaultValue>,
     ) -> Self {
+        let column = column.to_owned();
         Self {
             field: described(name, kind.clone(), is_nullable, counter),
-            column: column.to_owned(),
+            stored: Arc::new(Stored { column, default }),
         }
     }
 }
@@ -165,7 +176,7 @@ enum Values {
     /// Each entry has this item as often as a column of the table says.
     Counted(ArrayRef, Table, usize),
     /// Those of a friend's column.
-    Friend(Arc<[OpenPiece]>, String),
+    Friend(Arc<[OpenPiece]>, Arc<Stored>),
 }
 
 /// The columns that one file has beside its own.
@@ -186,7 +197,10 @@ impl Beside {
         for (friend, pieces) in self.friends.iter().zip(pieces) {
             for each in friend {
                 fields.push(Arc::clone(&each.field));
-                values.push(Values::Friend(Arc::clone(&pieces), each.column.clone()));
+                values.push(Values::Friend(
+                    Arc::clone(&pieces),
+                    Arc::clone(&each.stored),
+                ));
             }
         }
         for (name, value) in constants {
@@ -209,11 +223,7 @@ impl Beside {
                     (kind, Values::Same(Arc::clone(&default.value)))
                 }
                 Some(counter) => {
-                    let counter = table.find(counter).ok()?;
-                    let counts = table.arrow_field(counter).ok()?;
-                    if !counts.data_type().is_integer() {
-                        return None;
-                    }
+                    let counter = counter_of(table, counter)?;
                     let item = Arc::clone(&default.value);
                     let kind = DataType::List(item_field(&item));
                     (kind, Values::Counted(item, table.clone(), counter))
@@ -228,6 +238,13 @@ impl Beside {
             values,
         })
     }
+}
+
+/// The column of a table with this name, if it holds whole numbers.
+fn counter_of(table: &Table, name: &str) -> Option<usize> {
+    let counter = table.find(name).ok()?;
+    let counts = table.arrow_field(counter).ok()?;
+    counts.data_type().is_integer().then_some(counter)
 }
 
 fn described(name: &str, kind: DataType, is_nullable: bool, counter: Option<String>) -> FieldRef {
@@ -250,11 +267,9 @@ impl Columns {
     /// Whether all that the query reads of friends is in their files, as the friend's first file has it.
     pub(crate) fn fits(&self, query: &Query) -> bool {
         query.columns().iter().all(|name| match self.find(name) {
-            Some((field, Values::Friend(pieces, column))) => pieces.iter().all(|piece| {
-                let found = piece.table.find(column);
-                let found = found.and_then(|index| piece.table.arrow_field(index));
-                found.is_ok_and(|found| found.data_type() == field.data_type())
-            }),
+            Some((field, Values::Friend(pieces, stored))) => pieces
+                .iter()
+                .all(|piece| piece.kind(stored).as_ref() == Some(field.data_type())),
             _ => true,
         })
     }
@@ -277,7 +292,7 @@ impl Provider for Arc<Columns> {
                 let counts = Reader::new(table.clone(), &[*counter])?.read(0, entries)?;
                 counted(item, &counts)
             }
-            Values::Friend(pieces, column) => joined(pieces, column, &entries),
+            Values::Friend(pieces, stored) => joined(pieces, stored, &entries),
         }
     }
 }
@@ -328,8 +343,43 @@ fn lengths(counts: &ArrayRef) -> Result<Vec<usize>, Cause> {
     )
 }
 
+impl OpenPiece {
+    /// The type of a column in this file, or of what it has instead; `None` if it has neither.
+    fn kind(&self, stored: &Stored) -> Option<DataType> {
+        if let Ok(index) = self.table.find(&stored.column) {
+            let field = self.table.arrow_field(index).ok()?;
+            return Some(field.data_type().clone());
+        }
+        let default = stored.default.as_ref()?;
+        match &default.counter {
+            None => Some(default.value.data_type().clone()),
+            Some(counter) => {
+                let _ = counter_of(&self.table, counter)?;
+                Some(DataType::List(item_field(&default.value)))
+            }
+        }
+    }
+
+    /// A column for these entries of the file.
+    fn read(&self, stored: &Stored, entries: Range<u64>) -> Result<ArrayRef, Cause> {
+        let lacks = match (self.table.find(&stored.column), &stored.default) {
+            (Err(_), Some(default)) => default,
+            (found, _) => {
+                return Ok(Reader::new(self.table.clone(), &[found?])?.read(0, entries)?);
+            }
+        };
+        let count = entries.end.saturating_sub(entries.start);
+        let Some(counter) = &lacks.counter else {
+            return repeated(&lacks.value, usize::try_from(count)?);
+        };
+        let counter = self.table.find(counter)?;
+        let counts = Reader::new(self.table.clone(), &[counter])?.read(0, entries)?;
+        counted(&lacks.value, &counts)
+    }
+}
+
 /// A friend's column for these entries.
-fn joined(pieces: &[OpenPiece], column: &str, entries: &Range<u64>) -> Result<ArrayRef, Cause> {
+fn joined(pieces: &[OpenPiece], stored: &Stored, entries: &Range<u64>) -> Result<ArrayRef, Cause> {
     let mut parts = Vec::with_capacity(1);
     for piece in pieces {
         let start = entries.start.max(piece.entries.start);
@@ -341,9 +391,7 @@ fn joined(pieces: &[OpenPiece], column: &str, entries: &Range<u64>) -> Result<Ar
             let into = entry.saturating_sub(piece.entries.start);
             piece.first.saturating_add(into)
         };
-        let index = piece.table.find(column)?;
-        let mut reader = Reader::new(piece.table.clone(), &[index])?;
-        parts.push(reader.read(0, place(start)..place(stop))?);
+        parts.push(piece.read(stored, place(start)..place(stop))?);
     }
     match parts.as_slice() {
         [one] => Ok(Arc::clone(one)),

@@ -21,8 +21,15 @@ pub struct Beside {
 type Default<'py> = (String, Option<PyRef<'py, Column>>, bool, Option<String>);
 
 /// A column of a friend: its name in the query and in the friend, no values of it, whether some may be missing, and its counter's
-/// name in the query.
-type OfFriend<'py> = (String, String, PyRef<'py, Column>, bool, Option<String>);
+/// name in the query; then what files of the friend hold that lack it, as of a column that files may lack, if they hold anything.
+type OfFriend<'py> = (
+    String,
+    String,
+    PyRef<'py, Column>,
+    bool,
+    Option<String>,
+    Option<(PyRef<'py, Column>, Option<String>)>,
+);
 
 /// A friend: its columns, its files, and the first entries of the files that it is joined to and of its own, with the end of the
 /// last ones.
@@ -43,9 +50,8 @@ impl Beside {
             ..treemill_engine::Beside::default()
         };
         for (columns, files, ours, theirs) in friends {
-            inner
-                .friends
-                .push(columns.into_iter().map(of_friend).collect());
+            let columns = columns.into_iter().map(of_friend);
+            inner.friends.push(columns.collect::<PyResult<_>>()?);
             let files = files.inner().clone();
             inner.joined.push(Joined::new(files, ours, theirs));
         }
@@ -61,22 +67,29 @@ impl Beside {
 }
 
 fn default((name, column, is_nullable, counter): Default<'_>) -> PyResult<DefaultColumn> {
-    let value = |column: PyRef<'_, Column>| {
-        let value = column.array();
-        let value = match counter {
-            None => Some(value),
-            Some(_) => items(&value),
-        };
-        let value = value.filter(|value| value.len() == 1);
-        let value = value.ok_or_else(|| PyValueError::new_err(format!("{name} is no value")))?;
-        Ok::<_, PyErr>(DefaultValue {
-            value,
-            is_nullable,
-            counter: counter.clone(),
-        })
-    };
-    let value = column.map(value).transpose()?;
+    let value = column.map(|column| value(&name, &column, is_nullable, counter));
+    let value = value.transpose()?;
     Ok(DefaultColumn { name, value })
+}
+
+fn value(
+    name: &str,
+    column: &Column,
+    is_nullable: bool,
+    counter: Option<String>,
+) -> PyResult<DefaultValue> {
+    let value = column.array();
+    let value = match counter {
+        None => Some(value),
+        Some(_) => items(&value),
+    };
+    let value = value.filter(|value| value.len() == 1);
+    let value = value.ok_or_else(|| PyValueError::new_err(format!("{name} is no value")))?;
+    Ok(DefaultValue {
+        value,
+        is_nullable,
+        counter,
+    })
 }
 
 /// The items of a list of one entry.
@@ -89,7 +102,19 @@ fn items(array: &ArrayRef) -> Option<ArrayRef> {
     found.or_else(|| Some(short()?.value(0)))
 }
 
-fn of_friend((name, column, empty, is_nullable, counter): OfFriend<'_>) -> FriendColumn {
+fn of_friend(
+    (name, column, empty, is_nullable, counter, default): OfFriend<'_>,
+) -> PyResult<FriendColumn> {
     let kind: ArrayRef = Arc::clone(&empty.array());
-    FriendColumn::new(&name, &column, kind.data_type(), is_nullable, counter)
+    let default = default.map(|(default, counter)| value(&column, &default, is_nullable, counter));
+    let default = default.transpose()?;
+    let kind = kind.data_type();
+    Ok(FriendColumn::new(
+        &name,
+        &column,
+        kind,
+        is_nullable,
+        counter,
+        default,
+    ))
 }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .._core import Column
     from .column_source import Node
 
-__all__ = ["ERROR", "Default", "Missing", "MissingDefaults", "column", "policy"]
+__all__ = ["ERROR", "Default", "Missing", "MissingDefaults", "column", "one_entry", "policy"]
 
 Scalar: TypeAlias = bool | int | float | str | None
 Default: TypeAlias = Scalar | tuple[Scalar, ...]
@@ -157,6 +157,25 @@ def column(
         flat = _exactly(name, items * length, kind.item)
         return made(("regular", kind.size, length, flat))
     return picked(made(_exactly(name, [value], kind)), np.zeros(length, np.int64))
+
+
+def one_entry(
+    name: str, value: Default, kind: Kind | None, counter: str | None
+) -> tuple[Column, str | None] | None:
+    """The default of one entry, as the core repeats it: with a counter a list of one item, and the
+    counter. `kind`, `counter`: those of the branch in a file that has it. None if the core cannot
+    make the column by itself, or if the default does not fit, which making the column raises."""
+    import numpy as np
+
+    if value is None or isinstance(value, tuple):
+        counter = None
+    if counter is not None and (kind is None or kind.form != "list"):
+        return None
+    counts = None if counter is None else np.ones(1, np.int64)
+    try:
+        return column(name, value, kind, 1, counts), counter
+    except QueryError:
+        return None
 
 
 def _lists(

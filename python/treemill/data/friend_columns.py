@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..frozen import frozen
+from .defaults import one_entry
 from .entry_ranges import Part, parts_between, ranges_of_clusters
 from .foreign import Field
 
@@ -45,8 +46,8 @@ __all__ = [
 ]
 
 JoinedFriend: TypeAlias = (
-    "tuple[list[tuple[str, str, Column, bool, str | None]], NearFiles, tuple[int, ...],"
-    " tuple[int, ...]]"
+    "tuple[list[tuple[str, str, Column, bool, str | None, tuple[Column, str | None] | None]],"
+    " NearFiles, tuple[int, ...], tuple[int, ...]]"
 )
 """A friend as the core takes it: see `FriendColumns.described`."""
 IndexNames = tuple[str, str]
@@ -270,7 +271,9 @@ class FriendColumns:
             # A counter of a single list connects it with no other list.
             ties = branch.counter is not None and counted[branch.counter] > 1
             counter = f"{friend.alias}.{branch.counter}" if ties else None
-            nullable = by_index or branch.kind == "optional"
+            missing = friend.chain.trees.missing
+            is_lost = missing.has(branch.name) and missing[branch.name] is None
+            nullable = by_index or branch.kind == "optional" or is_lost
             for name in names_here(branch, friend.alias, self._bare):
                 self._names[name] = branch.name
                 fields.append(Field(name, column, nullable, counter, listed=False))
@@ -278,16 +281,24 @@ class FriendColumns:
 
     def described(self) -> JoinedFriend:
         """The friend as the core takes it, to read it beside other files by itself. Of each column:
-        the name here and in the friend, no values of it, whether some may be missing, and its
-        counter. Then the friend's files, and where the entries of the chain's files and of these
-        begin."""
-        columns = [
-            (f.name, self._names[f.name], cast("Column", f.empty), f.nullable, f.counter)
-            for f in self.schema()
-        ]
+        the name here and in the friend, no values of it, whether some may be missing, its counter,
+        and the default for files that lack it, with the counter there. Then the friend's files, and
+        where the entries of the chain's files and of these begin."""
+        columns = []
+        for field in self.schema():
+            name, empty = self._names[field.name], cast("Column", field.empty)
+            about = field.name, name, empty, field.nullable, field.counter
+            columns.append((*about, self._default(name)))
         alignment = self._align()
         files = self._friend.chain.trees.to_open()
         return columns, files, alignment.starts, alignment.theirs
+
+    def _default(self, name: str) -> tuple[Column, str | None] | None:
+        chain = self._friend.chain
+        missing = chain.trees.missing
+        if name not in missing.names or missing[name] is None:
+            return None
+        return one_entry(name, missing[name], self._kinds[name], chain.branches[name].counter)
 
     def read(self, name: str, start: int, stop: int) -> Column:
         """See Foreign."""

@@ -445,12 +445,13 @@ def _known(friend: Friend) -> Alignment:
 
 def _is_plain(friend: Friend) -> bool:
     """True if the core can read the friend's columns by itself: entry by entry from near files with
-    one address each, of which no list says what they are, and which have nothing but their own."""
+    one address each, of which no list says what they are, and which have nothing but their own and
+    defaults for columns of certain names."""
     chain, alignment = friend.chain, friend.alignment
     return (
         alignment is not None
         and alignment.names is None
-        and not (chain.trees.far or chain.trees.missing.defaults or chain.friends)
+        and not (chain.trees.far or chain.trees.missing.has_globs or chain.friends)
         and chain.selected is None
         and all(
             not at.replicas

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from treemill import _core
 
-from ..data.defaults import column
+from ..data.defaults import one_entry
 from ..data.foreign import NUMBERING
 from ..errors import TreemillError
 from ..frozen import frozen
@@ -156,15 +156,5 @@ class PlainFiles:
         if sample is None and name not in missing.names:
             return None
         kind = None if sample is None else sample[1]
-        counter = None if sample is None or value is None else sample[0]["counter"]
-        if isinstance(value, tuple):
-            counter = None
-        if counter is not None and (kind is None or kind.form != "list"):
-            return name, None, False, None
-        import numpy as np
-
-        counts = None if counter is None else np.ones(1, np.int64)
-        try:
-            return name, column(name, value, kind, 1, counts), value is None, counter
-        except TreemillError:  # to bind a file that lacks it raises that
-            return name, None, False, None
+        one = one_entry(name, value, kind, None if sample is None else sample[0]["counter"])
+        return (name, None, False, None) if one is None else (name, one[0], value is None, one[1])

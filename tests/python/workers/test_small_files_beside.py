@@ -321,6 +321,54 @@ def test_files_that_lack_columns_and_have_friends_are_those_of_files_one_by_one(
     assert len(set(bound)) == len(files)
 
 
+OF_FRIENDS = [
+    ({"y": -1.5}, "o.y"),
+    ({"y": -1.5, "b": True}, "o.b ? o.y : 2 * o.y"),
+    ({"v": [1, 2.5]}, "sum(o.v)"),
+    ({"v": []}, "len(o.v)"),
+]
+
+
+@pytest.mark.parametrize(("missing", "text"), OF_FRIENDS)
+def test_defaults_of_friends_are_those_of_files_one_by_one(
+    core, lacking, main, missing, text, monkeypatch, bound
+):
+    files = [*lacking[3:], *lacking[:3]]  # the first one has all columns
+    other = tm.dataset(files, tree="t", missing=missing)
+    events = main.add_friend(other, alias="o")
+
+    def book():
+        return [
+            events.hist(text, bins=(40, -20, 20), weight="x"),
+            events.sum(f"({text}) + o.x + x"),
+            events.filter(f"{text} > 1").count(),
+            events.take(text),
+        ]
+
+    found = run(book, workers=1)
+    assert len(bound) < FILES // 2
+    bound.clear()
+    assert_same(found, run(book, monkeypatch))
+    assert len(set(bound)) == FILES
+
+
+@pytest.mark.parametrize(
+    ("missing", "text"), [({"y": None}, "o.y"), ({"*": -1}, "o.y"), ({"Jet_tag": 7}, "o.Jet_tag")]
+)
+def test_other_defaults_of_friends_are_those_of_files_one_by_one(
+    core, lacking, main, missing, text, monkeypatch
+):
+    # Files with the counter of the list that some lack. The first one has all columns.
+    files = [path for number, path in enumerate(lacking) if number % 4 in (0, 3)]
+    other = tm.dataset([*files[1:], *files, files[0]], tree="t", missing=missing)
+    events = main.add_friend(other, alias="o")
+
+    def book():
+        return [events.hist(text, bins=(40, -20, 20), weight="x"), events.take(text)]
+
+    assert_same(run(book), run(book, monkeypatch))
+
+
 def test_a_friend_does_not_hide_the_default_of_a_column(core, lacking, tmp_path, bound):
     other = friend_of(tmp_path / "f", SIZES["others"], y=np.full(TOTAL, 1e6))
     events = tm.dataset(lacking, tree="t", missing={"y": -1.5}).add_friend(other, alias="o")

@@ -44,7 +44,7 @@ fn defaults(defaults: Vec<DefaultColumn>) -> Beside {
 }
 
 fn of_friend(name: &str, kind: DataType) -> FriendColumn {
-    FriendColumn::new(name, "x", &kind, false, None)
+    FriendColumn::new(name, "x", &kind, false, None, None)
 }
 
 fn piece(table: &Table, first: u64, entries: Range<u64>) -> OpenPiece {
@@ -241,7 +241,7 @@ fn files_of_a_friend_have_the_column_as_its_first_file_has_it() {
     let own = table(0, 1);
     let specification = query(&[above("x", -1.0)], sum("f"));
     let fits = |kind: DataType, column: &str| {
-        let friend = FriendColumn::new("f", column, &kind, false, None);
+        let friend = FriendColumn::new("f", column, &kind, false, None, None);
         let beside = Beside {
             defaults: Vec::new(),
             friends: vec![vec![friend]],
@@ -257,6 +257,57 @@ fn files_of_a_friend_have_the_column_as_its_first_file_has_it() {
     assert!(!fits(DataType::Float32, "x"));
     assert!(!fits(DataType::Float64, "nowhere"));
     assert!(fits(DataType::Int32, "n"));
+}
+
+#[test]
+fn files_of_a_friend_that_lack_a_column_have_its_default() {
+    let own = table(0, 4);
+    // Entries 0 to 3 lie in a file that has `x` and `l`, the others in one that lacks both.
+    let full = table(100, 1);
+    let bare = catalog(EACH, {
+        let counts = (0..3).flat_map(|_| (0..EACH as i32).flat_map(i32::to_be_bytes));
+        let counts: Vec<u8> = counts.collect();
+        let baskets = counts.chunks(4 * EACH).map(<[u8]>::to_vec).collect();
+        vec![Stored::new("n", Layout::Number(Number::I32), baskets)]
+    });
+    let pieces: Arc<[OpenPiece]> = [piece(&full, 0, 0..4), piece(bare.table(), 0, 4..16)].into();
+    let of = |column: &str, kind: DataType, default| {
+        let friend = FriendColumn::new("f", column, &kind, false, None, default);
+        let beside = Beside {
+            defaults: Vec::new(),
+            friends: vec![vec![friend]],
+            joined: Vec::new(),
+        };
+        let columns = beside.columns(&own, &[], vec![Arc::clone(&pieces)]);
+        let columns = Arc::new(columns.unwrap());
+        let specification = query(&[above("x", -1.0)], sum("f"));
+        let catalog = crate::Catalog::new(own.clone());
+        let bound = crate::Bound::new(&specification, &catalog, columns.foreign(), None).unwrap();
+        let fits = columns.fits(bound.query());
+        (columns, fits)
+    };
+    let value = |counter: Option<&str>| default("x", number(-1.0), counter).value;
+    let (columns, fits) = of("x", DataType::Float64, value(None));
+    assert!(fits);
+    assert_eq!(read(&columns, "f", 2..7), [102.0, 103.0, -1.0, -1.0, -1.0]);
+    assert_eq!(read(&columns, "f", 8..9), [-1.0]);
+    assert!(!of("x", DataType::Float64, None).1, "without a default");
+    assert!(
+        !of("x", DataType::Float32, value(None)).1,
+        "of another type"
+    );
+    // What all of them lack may be lists, as long as their counter says.
+    let lists = DataType::List(item_field(&number(0.0).unwrap()));
+    let (columns, fits) = of("l", lists.clone(), value(Some("n")));
+    assert!(fits);
+    let found = columns.read("f", 2..8).unwrap();
+    let lengths: Vec<usize> = found
+        .as_list::<i32>()
+        .iter()
+        .map(|l| l.unwrap().len())
+        .collect();
+    assert_eq!(lengths, [2, 3, 0, 1, 2, 3]);
+    assert!(!of("l", lists, value(Some("nowhere"))).1);
 }
 
 #[test]
