@@ -254,7 +254,7 @@ def is_seen(here: source.Identity, there: object) -> bool:
 class DefaultKeys:
     """The defaults of columns that files lack."""
 
-    def __init__(self, chain: Chain, files: FilesOfChain) -> None:
+    def __init__(self, chain: Chain | FriendChain, files: FilesOfChain) -> None:
         self._trees, self._missing = chain.trees, chain.trees.missing
         self._files, self._count = files, len(chain.locations)
         self._samples: dict[str, tuple[str, int]] = {}
@@ -280,6 +280,11 @@ class DefaultKeys:
         means the column."""
         names = self._missing.named(self._of_firsts)
         return {name: frozenset((name, *_beginnings(name))) for name in names}
+
+    @property
+    def every(self) -> Sequence[str]:
+        """All columns with defaults."""
+        return sorted(self._candidates)
 
     def _of_firsts(self) -> Iterator[str]:
         for first in self._firsts:
@@ -354,6 +359,8 @@ class FriendKeys:
         self.alias = friend.alias
         self._friend, self._chain = friend, chain
         self._files = FilesOfChain(friend.chain, there)
+        has_defaults = friend.chain.trees.missing.defaults
+        self._defaults = DefaultKeys(friend.chain, self._files) if has_defaults else None
         self._pieces: dict[int, list[tuple[int, int, int]]] = {}
 
     @cached_property
@@ -379,8 +386,8 @@ class FriendKeys:
     def reason(self) -> str | None:
         """Why nothing that it is joined to is remembered; None: it is."""
         chain = self._friend.chain
-        if chain.trees.missing.defaults or chain.friends:
-            return "with defaults or friends of their own"
+        if chain.friends:
+            return "with friends of their own"
         self._files.look(range(len(chain.locations)))
         for number in range(len(chain.locations)):
             if self._files.key(number) is None:
@@ -432,6 +439,9 @@ class FriendKeys:
             if key is None:
                 return None
             keys += [f"{first} {last}", key]
+            about = None if self._defaults is None else self._files.about(file)
+            if self._defaults is not None and about is not None:
+                keys.append(self._defaults.of(file, about, self._defaults.every))
         return key_of("friend", *keys)
 
     def unchanged(self, numbers: Set[int], seen: Seen) -> Set[int]:
@@ -447,7 +457,11 @@ class FriendKeys:
         return {number for number, files in joined.items() if files <= same}
 
     def _same(self, files: Set[int], seen: Seen) -> Set[int]:
-        return self._files.are_seen(self._files.unchanged(files), seen)
+        before = set(range(0 if self._defaults is None else self._defaults.end(files)))
+        same = self._files.unchanged(files | before)
+        if before != self._files.are_seen(same & before, seen, strict=False):
+            return set()  # another one may say now what a default is like
+        return self._files.are_seen(same & files, seen)
 
 
 class RecordedKeys:

@@ -251,19 +251,44 @@ def test_lists_of_friends_and_files_of_other_lengths(tmp_path, parts):
     assert parts(book) == 0
 
 
-def test_friends_with_defaults_are_not_remembered_and_the_report_says_so(tmp_path, parts):
+def test_defaults_of_friends_count_for_what_lacks_the_column(tmp_path, parts):
+    files = [write(tmp_path / f"{n}.root", 10, n, x="f8") for n in range(2)]
+    friends = [str(tmp_path / f"friend-{n}.root") for n in range(2)]
+    write(friends[0], 10, 2, score="f8", w="f8")
+    write(friends[1], 10, 3, score="f8")
+
+    def booked(default):
+        def book():
+            friend = tm.dataset(friends, "Events", missing={"w": default})
+            events = tm.dataset(files, "Events").add_friend(friend, "bdt")
+            return events.sum("bdt.w"), events.sum("bdt.score"), events.sum("x")
+
+        return book
+
+    assert parts(booked(1.5)) == 6
+    assert parts(booked(1.5)) == 0
+    assert parts(booked(2.5)) == 2, "what may mean the friend, in the file beside the one without"
+    assert parts(booked(1.5)) == 0
+    write(friends[0], 10, 4, score="f8", w="f4")
+    assert parts(booked(1.5)) == 4, "the default is of another type, too"
+    assert parts(booked(1.5)) == 0
+
+
+def test_friends_of_friends_are_not_remembered_and_the_report_says_so(tmp_path, parts):
     files = [write(tmp_path / "0.root", 10, 0, x="f8")]
-    score = write(tmp_path / "score.root", 10, 1, score="f8")
+    score, more = (
+        write(tmp_path / f"{n}.root", 10, at, **{n: "f8"}) for at, n in enumerate(("score", "more"))
+    )
 
     def book():
-        friend = tm.dataset(score, "Events", missing={"more": 1})
+        friend = tm.dataset(score, "Events").add_friend(tm.dataset(more, "Events"), "inner")
         events = tm.dataset(files, "Events").add_friend(friend, "bdt")
         return events.sum("score"), events.sum("x")
 
     assert parts(book) == 2
     assert parts(book) == 1
     parts.session.run(book())
-    assert "bdt that are with defaults" in str(parts.session.report)
+    assert "bdt that are with friends" in str(parts.session.report)
 
 
 def test_defaults_of_friends_count_for_a_selector(tmp_path):
