@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .remembered_partial import Remembering
 
 __all__ = [
-    "WHY_LOST",
     "Ending",
     "Heartbeat",
     "KnownCounters",
@@ -51,16 +50,34 @@ __all__ = [
     "RemoteQuery",
     "Request",
     "Results",
+    "given_up",
     "policy_of",
     "sizing_of",
     "worker_error",
 ]
 
-WHY_LOST = (
+_WHY_LOST = (
     "Usual reasons are a limit of the workers' memory (smaller chunks need less: chunksize=) or a "
     "crash of compiled code; the workers' logs say which"
 )
 """What is said of workers that die."""
+
+
+def given_up(
+    title: str,
+    reason: str,
+    *,
+    died: bool = False,
+    worker: str | None = None,
+    file: str | None = None,
+    entries: tuple[int, int] | None = None,
+) -> WorkerError:
+    """The error of a query that is given up because of its workers. `died`: whether what usually
+    kills them is said; `worker`, `file`, `entries`: what is to blame, as far as it is known."""
+    why = f". {_WHY_LOST}" if died else ""
+    message = f"query {title!r} was given up: {reason}{why}"
+    return WorkerError(message, worker=worker, file=file, entries=entries)
+
 
 # What a process has counted of one pass, and sends to the scheduler of the pass; what the scheduler
 # knows of it. Plain data.

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from ..backends.base import WHY_LOST, Pass, PassStatus
-from ..errors import WorkerError, without_credentials
+from ..backends.base import Pass, PassStatus, given_up
+from ..errors import without_credentials
 from ..io_report import IOReport
 from ..monitoring.progress import Progress
 from ..monitoring.report import FromMemory, MissingEntries, Report
@@ -248,13 +248,9 @@ class Account:
             if number >= 0:
                 path, first = self.place(number)
                 span = None if stop is None else (start + first, stop + first)
-                return WorkerError(
-                    f"query {self.title!r} was given up: {error}, as were others before it, with "
-                    f"these entries in hand. {WHY_LOST}",
-                    file=path,
-                    entries=span,
-                )
-        return WorkerError(f"query {self.title!r} was given up: {error}")
+                reason = f"{error}, as were others before it, with these entries in hand"
+                return given_up(self.title, reason, died=True, file=path, entries=span)
+        return given_up(self.title, str(error))
 
     def place(self, number: int) -> tuple[str, int]:
         """The name of the pass's file with this number, and the entry that the pass counts as 0."""

@@ -28,7 +28,7 @@ from ...scheduling import (
 )
 from ...scheduling.blame import LOADING
 from ...scheduling.view import Span
-from ..base import WHY_LOST, KnownCounters
+from ..base import KnownCounters, given_up
 from .messages import Drop, Fetch, HeldPartial, Recall, RecallFrom
 
 __all__ = ["HostNames", "LostWorkers", "Participant", "PassMergers", "PassTurns", "TurnNews"]
@@ -254,9 +254,7 @@ class LostWorkers:
         words = (
             f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything of it"
         )
-        return WorkerError(
-            f"query {title!r} was given up: {words}: {reason}. {WHY_LOST}", worker=address
-        )
+        return given_up(title, f"{words}: {reason}", died=True, worker=address)
 
     def work_was_done(self) -> None:
         """Notes that a worker has done a packet."""

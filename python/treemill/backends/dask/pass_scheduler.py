@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ...errors import QueryError, WorkerError
+from ...errors import QueryError
 from ...frozen import replaced
 from ...scheduling import (
     Action,
@@ -45,7 +45,7 @@ from ...scheduling import (
 from ...scheduling.blame import LOADING
 from ...scheduling.coordinator import packetizer_and_coordinator
 from ...scheduling.view import Span
-from ..base import Heartbeat, log_of
+from ..base import Heartbeat, given_up, log_of
 from .messages import (
     Act,
     Begin,
@@ -497,8 +497,7 @@ class PassScheduler:
             lost = self._lost_workers.reason
             last = f"; the last one was lost during this query: {lost}" if lost else ""
             todo = "start workers, or give connect() a longer wait="
-            given_up = f"query {request.title!r} was given up"
-            return self.fail(WorkerError(f"{given_up}: {words}{last}; {todo}"))
+            return self.fail(given_up(request.title, f"{words}{last}; {todo}"))
         if self._deadline is not None and self._ready is not None:
             self._deadline = None  # all have committed in time
         elif self._deadline is not None and now > self._deadline[0]:
