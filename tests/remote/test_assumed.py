@@ -170,7 +170,7 @@ def test_a_pass_that_a_change_has_stopped_does_not_stop_the_next_one(
 ):
     """The first pass ends on the thread of a worker, which hands over when it is known that a file
     has changed. The next one begins there, and asks a server that takes its time."""
-    commit, abort, again = MergedPartial.commit, CoordinatedPass.abort, BookingRun.same_pass
+    commit, abort, again = MergedPartial.merge, CoordinatedPass.abort, BookingRun.same_pass
     stopped = threading.Event()
 
     def late(*args):
@@ -190,7 +190,7 @@ def test_a_pass_that_a_change_has_stopped_does_not_stop_the_next_one(
         events = tm.dataset(urls(nginx_of_its_own), tree="Events")
         remembered(session, events)
         other(nginx_of_its_own, tmp_path)
-        monkeypatch.setattr(MergedPartial, "commit", late)
+        monkeypatch.setattr(MergedPartial, "merge", late)
         monkeypatch.setattr(CoordinatedPass, "abort", noted)
         monkeypatch.setattr(BookingRun, "same_pass", slow)
         assert total(submitted(session, events)) == of_other(files, tmp_path)

@@ -51,7 +51,7 @@ class MergedPartial:
         self._given_up = False
         self._broken = False  # a merge has failed half way
 
-    def commit(self, partial: Partial, covers: Ranges) -> None:
+    def merge(self, partial: Partial, covers: Ranges) -> None:
         """Merges a partial, which the caller must not use afterwards. `covers`: its entries."""
         with self._lock:
             self._check(partial)

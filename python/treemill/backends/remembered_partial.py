@@ -302,9 +302,9 @@ class RememberedPartial(MergedPartial):
         self.sizes = sizes
         super().__init__(self.total, of.processed)  # type: ignore[arg-type]  # of its own kind
 
-    def commit(self, partial: Partial, covers: Ranges) -> None:
+    def merge(self, partial: Partial, covers: Ranges) -> None:
         """See MergedPartial."""
-        super().commit(partial, covers)
+        super().merge(partial, covers)
         sizes = self.sizes(covers)
         with self._lock:
             self._keep_done(covers, sizes)

@@ -52,7 +52,7 @@ def _silent(event: str, /, **fields: object) -> None:
 class Merging(Protocol):
     """What partials are merged into."""
 
-    def commit(self, partial: Any, covers: Ranges, /) -> None:  # noqa: ANN401 - the driver's
+    def merge(self, partial: Any, covers: Ranges, /) -> None:  # noqa: ANN401 - the driver's
         """Merges a partial. `covers`: its entries."""
 
 
@@ -251,7 +251,7 @@ class Coordinator:
         began = self._clock()
         try:
             with aside or nullcontext():
-                self._merged.commit(load(), covers)
+                self._merged.merge(load(), covers)
         finally:
             self._merging.remove(worker)
         event = replaced(event, merging=self._clock() - began)

@@ -298,7 +298,7 @@ class World:
                 return None
             _, covers, data = merger.read()
             if data is not None:
-                merged.commit(Entries(pickle.loads(data)), covers)
+                merged.merge(Entries(pickle.loads(data)), covers)
             if self.chance.random() < 0.3:
                 self.step()  # something happens meanwhile
         return merged.kept() if merged.is_disjoint() else None

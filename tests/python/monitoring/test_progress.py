@@ -283,7 +283,7 @@ def test_a_submitted_query_tells_on_a_thread_of_its_own(events, monkeypatch):
     """Held after the first commit until feedback was seen."""
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
     seen, told = [], threading.Event()
-    commit = MergedPartial.commit
+    commit = MergedPartial.merge
 
     def held(self, partial, packets):
         commit(self, partial, packets)
@@ -293,7 +293,7 @@ def test_a_submitted_query_tells_on_a_thread_of_its_own(events, monkeypatch):
         seen.append((values, threading.current_thread().name))
         told.set()
 
-    monkeypatch.setattr(MergedPartial, "commit", held)
+    monkeypatch.setattr(MergedPartial, "merge", held)
     with connect(workers=1) as session:
         query = session.submit(lambda chunk: {"n": len(chunk)}, events, feedback=note)
         assert query.result(60) == {"n": 12322}

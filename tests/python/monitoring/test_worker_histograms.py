@@ -97,7 +97,7 @@ def test_feedback_draws_them_while_a_query_runs(events, monkeypatch, capsys):
     """Held after the first commit until something was drawn."""
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.05)
     drawn, told = [], threading.Event()
-    draw, commit = ProgressBar.draw, MergedPartial.commit
+    draw, commit = ProgressBar.draw, MergedPartial.merge
 
     def note(bar, name, histogram):
         draw(bar, name, histogram)
@@ -108,7 +108,7 @@ def test_feedback_draws_them_while_a_query_runs(events, monkeypatch, capsys):
         commit(merged, partial, packets)
         told.wait(60)
 
-    monkeypatch.setattr(MergedPartial, "commit", held)
+    monkeypatch.setattr(MergedPartial, "merge", held)
     monkeypatch.setattr(ProgressBar, "draw", note)
     monkeypatch.setattr(SelectorTask, "commit_seconds", EACH_PACKET, raising=False)
     with tm.connect(workers=1, mode="threads") as session:

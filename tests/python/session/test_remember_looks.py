@@ -121,7 +121,7 @@ def test_friends_by_number_keep_away_the_files_that_they_are_joined_to(tmp_path,
 def test_each_commit_looks_once_and_asks_for_the_sizes_of_its_files(tmp_path, monkeypatch, looks):
     files = files_with(tmp_path, {MANY - 1})
     asked, commits = [], []
-    sizes, commit = Coordinator.sizes, RememberedPartial.commit
+    sizes, commit = Coordinator.sizes, RememberedPartial.merge
 
     def noted_sizes(self, files=None):
         asked.append(MANY if files is None else len(files))
@@ -132,7 +132,7 @@ def test_each_commit_looks_once_and_asks_for_the_sizes_of_its_files(tmp_path, mo
         commit(self, partial, covers)
 
     monkeypatch.setattr(Coordinator, "sizes", noted_sizes)
-    monkeypatch.setattr(RememberedPartial, "commit", noted_commit)
+    monkeypatch.setattr(RememberedPartial, "merge", noted_commit)
     tm.remember(tmp_path / "results")
     events = tm.dataset(files, "Events", missing={"w": 1.0})
     with tm.connect(workers=2, mode="threads") as session:

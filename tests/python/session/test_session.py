@@ -380,7 +380,7 @@ def test_feedback(events, monkeypatch):
 
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
     seen, called = [], threading.Event()
-    commit = MergedPartial.commit
+    commit = MergedPartial.merge
 
     def held(self, partial, packets):
         commit(self, partial, packets)
@@ -390,7 +390,7 @@ def test_feedback(events, monkeypatch):
         seen.append(values)
         called.set()
 
-    monkeypatch.setattr(MergedPartial, "commit", held)
+    monkeypatch.setattr(MergedPartial, "merge", held)
     with connect(workers=1) as session:
         assert session.run(events.count(), events.sum("nJet"), feedback=feedback)[0] == 12322
     assert 0 < seen[0][0] <= 12322

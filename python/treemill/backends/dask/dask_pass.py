@@ -178,7 +178,7 @@ class FetchedResult:
             if data is not None and task is not None:
                 inner = states.inner(task.load(data))
                 merged.saw(states.seen)
-                merged.commit(inner, covers)
+                merged.merge(inner, covers)
         return merged, commits
 
 

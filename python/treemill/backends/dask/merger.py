@@ -69,7 +69,7 @@ class Merger:
             began = time.monotonic()
             partial = load()
             if partial is not None:
-                self._merged.commit(partial, covers)
+                self._merged.merge(partial, covers)
             self._taken[worker] = before + 1
             taken(time.monotonic() - began)
 
@@ -90,7 +90,7 @@ class Merger:
                 raise RefusedByMerger
             partial = load()
             if partial is not None:
-                self._merged.commit(partial, covers)
+                self._merged.merge(partial, covers)
             self._absorbed[giver] = commits
 
     def refuse_from(self, giver: int) -> bool:
