@@ -136,7 +136,12 @@ class Chain:
     @property
     def entries(self) -> list[int]:
         """The entries of each file, selected or not."""
-        self.trees.look_at_all(listed=False)
+        return self.looked_into(listed=False)
+
+    def looked_into(self, threads: int = 1, *, listed: bool = True) -> list[int]:
+        """The entries of each file, after one look into all of them: see
+        ChainTrees.look_at_all."""
+        self.trees.look_at_all(threads, listed=listed)
         if self.trees.is_listed:  # which says the entries of some
             return [self.sizes[file][0] for file in range(len(self.locations))]
         found, _ = self.trees.near.tables()

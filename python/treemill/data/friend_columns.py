@@ -114,6 +114,9 @@ class FriendChain(Protocol):
     def entries(self) -> list[int]:
         """The entries of each file."""
 
+    def looked_into(self, threads: int = 1) -> list[int]:
+        """The entries of each file, after one look into all of them."""
+
     @property
     def branches(self) -> Branches:
         """The branches of the first file."""

@@ -65,12 +65,13 @@ def aligned(
     title: str,
     columns: Iterable[str],
     reshuffled: str | None = None,
+    threads: int = 1,
 ) -> Alignment:
-    """The alignment of a friend to a chain with files of these sizes and with these columns.
-    `title`: the chain's name for messages; `reshuffled`: the path of a file of it whose entries
-    have no order."""
+    """The alignment of a friend to a chain with files of these sizes and with these columns. Looks
+    into all of the friend's files, on so many threads. `title`: the chain's name for messages;
+    `reshuffled`: the path of a file of it whose entries have no order."""
     ours, others = starts(sizes), friend.chain
-    theirs = starts(others.entries)
+    theirs = starts(others.looked_into(threads))
     names = friend.index_names(set(columns))
     if names is not None:
         return Alignment(ours, theirs, names, Index(*friend.index_columns(names)))
@@ -155,8 +156,7 @@ class Friends:
         record."""
         if not self:
             return self._for_a_pass((), meant=self._known_meant(chain))
-        chain.trees.look_at_all(threads)
-        sizes, title = chain.entries, repr(chain)
+        sizes, title = chain.looked_into(threads), repr(chain)
         columns, own = self._own_columns(chain), starts(sizes)
         for each in self.arrays:
             if each.length != own[-1]:
@@ -170,8 +170,7 @@ class Friends:
         settled = []
         for given, mine, seen in zip(self.given, pinned, now, strict=True):
             by = mine if seen.chain is given.chain else seen
-            by.chain.trees.look_at_all(threads)
-            alignment = aligned(by, sizes, title, columns)
+            alignment = aligned(by, sizes, title, columns, threads=threads)
             mine.chain.trees.sees(by.chain.trees)  # the pass reads what it is aligned by
             settled.append(replaced(mine, alignment=alignment))
         by_number = [each for each in settled if each.alignment and each.alignment.names is None]

@@ -51,9 +51,9 @@ def test_a_second_pass_opens_no_more_than_its_first_file_before_it_begins(files,
 def counted(monkeypatch, what, name):
     seen, plain = [], getattr(what, name)
 
-    def noted(self, *given):
+    def noted(self, *given, **options):
         seen.append(given)
-        return plain(self, *given)
+        return plain(self, *given, **options)
 
     monkeypatch.setattr(what, name, noted)
     return seen
@@ -90,6 +90,15 @@ def test_several_threads_open_all_files_but_those_that_are_broken(files, tmp_pat
     found, unsure = chain.trees.near.tables()
     assert found == [10] * (4 * N) + [None] + [10] * N
     assert unsure == chain.trees.near.unknown() == [4 * N]
+
+
+def test_a_pass_with_friends_looks_once_into_all_files(files, monkeypatch):
+    events = tm.dataset(files, "t")
+    for alias in ("f", "g"):
+        events = events.add_friend(tm.dataset(files, "t"), alias=alias)
+    looks = counted(monkeypatch, ChainTrees, "look_at_all")
+    assert events.chain.pinned(threads=2).entries[-1] == 10
+    assert looks == [(2,), (2,), (2,), (1,)], "its own, those of each friend, and what was asked"
 
 
 def test_what_friends_join_takes_no_step_of_python_for_each_file(files):
