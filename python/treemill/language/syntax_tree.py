@@ -419,20 +419,13 @@ class Reducer:
         named = [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
         if len(set(named)) != len(named):
             self.refuse("the names after for must differ", target)
-        return (
-            self._parts(target)
-            if isinstance(target, (ast.Tuple, ast.List))
-            else [self._part(target, 0)]
-        )
+        part = self._part(target)
+        return part if isinstance(part, list) else [part]
 
-    def _parts(self, target: ast.Tuple | ast.List, within: int = 0) -> list[Json]:
-        if not target.elts or within > _MAX_TUPLES:
-            self.refuse("for takes a name, or names with commas between them", target)
-        return [self._part(item, within) for item in target.elts]
-
-    def _part(self, target: ast.expr, within: int) -> str | list[Json]:
-        if isinstance(target, (ast.Tuple, ast.List)):
-            return self._parts(target, within + 1)
+    def _part(self, target: ast.expr, within: int = 0) -> str | list[Json]:
+        """A name, or the names of an item that is a tuple, in so many others."""
+        if isinstance(target, (ast.Tuple, ast.List)) and target.elts and within <= _MAX_TUPLES:
+            return [self._part(item, within + 1) for item in target.elts]
         if not isinstance(target, ast.Name):
             self.refuse("for takes a name, or names with commas between them", target)
         return self.variable(target.id, target)
