@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from treemill.monitoring.dashboard_page import (
     LOOK_EVERY,
     MOST_BINS,
-    ProgressHistory,
     Screen,
     detail,
     figure,
 )
-from treemill.monitoring.progress import Progress
+from treemill.monitoring.progress import Progress, ProgressHistory
 
 
 def progress(seconds, entries, read=0, workers=2):
