@@ -7,13 +7,13 @@ from __future__ import annotations
 import pickle
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial as partial_
 from itertools import groupby
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from treemill import _core
 
@@ -28,9 +28,11 @@ from .row_collection import CollectingWorkload, load
 from .worker import FILES_AT_ONCE
 from .workload import (
     Bound,
+    ByFile,
     Forwarding,
     Partial,
     Ran,
+    SpansByFile,
     SpanWorkload,
     Turn,
     Workload,
@@ -39,18 +41,13 @@ from .workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from treemill import _core
-
     from .._core import Control
     from ..data.chain import Chain
     from ..data.file_constants import Constant
     from ..errors import SourceError
     from ..query.planning import Specification
-    from .file_query import PerFile
     from .row_collection import Taken
-    from .workload import FileState, Span, Workload
+    from .workload import FileState, Span
 
 __all__ = ["Lacking", "PartialByPart", "QueryTask", "QueryWorkload"]
 
@@ -315,29 +312,6 @@ def load_by_part(data: bytes, first: int, loads: Callable[[bytes], Partial]) -> 
     return PartialByPart({name: loads(parts.pop(name)) for name in list(parts)}, borrowing)
 
 
-class ByFile(Protocol):
-    """A workload that may run several files in one call, and have a partial for each."""
-
-    def run_apart(
-        self, spans: Sequence[Span], turn: Turn, control: Control
-    ) -> tuple[Sequence[Partial], Ran]:
-        """Runs files as far as the core can do it by itself, and gives a partial for each."""
-
-
-class SpansByFile(SpanWorkload["_core.Partial"]):
-    """Implements ByFile for parts of files."""
-
-    def __init__(self, inner: QueryWorkload, spans: Sequence[Span]) -> None:
-        super().__init__(inner, spans)
-        self._by_file = inner
-
-    def run_apart(
-        self, spans: Sequence[Span], turn: Turn, control: Control
-    ) -> tuple[Sequence[Partial], Ran]:
-        """See ByFile."""
-        return self._by_file.run_apart([self._within(*span) for span in spans], turn, control)
-
-
 class ApartWorkload(Forwarding[Partial]):
     """A workload whose partials are apart by parts of the data."""
 
@@ -347,7 +321,7 @@ class ApartWorkload(Forwarding[Partial]):
         parts: Sequence[Part],
         borrows: Callable[[int], bool] = lambda file: False,
         others: Mapping[int, Workload[Partial]] = MappingProxyType({}),
-        by_file: Mapping[int, ByFile] = MappingProxyType({}),
+        by_file: Mapping[int, ByFile[_core.Partial]] = MappingProxyType({}),
     ) -> None:
         """`parts`: that of each file. `borrows`: see PartialByPart, of a file that was run.
         `others`: what is done with these files instead, each of which is a part; `by_file`: the
@@ -399,7 +373,7 @@ class ApartWorkload(Forwarding[Partial]):
 
     def _run_apart(
         self,
-        by_file: ByFile,
+        by_file: ByFile[_core.Partial],
         control: Control,
         spans: Sequence[Span],
         turn: Turn,
@@ -596,7 +570,7 @@ class QueryTask:
         plain = self._of(self._specification)
         if self._lacking is not None:
             others: dict[int, Workload[Partial]] = {}
-            by_file: dict[int, ByFile] = {}
+            by_file: dict[int, ByFile[_core.Partial]] = {}
             for specification, numbers in self._lacking:
                 of = self._of(specification)
                 each = of if self._spans is None else SpansByFile(of, self._spans)

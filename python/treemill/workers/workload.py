@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound",
+    "ByFile",
     "FileState",
     "Forwarding",
     "Partial",
     "Ran",
     "Span",
     "SpanWorkload",
+    "SpansByFile",
     "Turn",
     "Workload",
     "no_entries",
@@ -165,6 +167,15 @@ class Workload(Protocol[P]):
 
     def discard(self, partial: P) -> None:
         """Removes what a partial has outside of memory. Called before it is dropped."""
+
+
+class ByFile(Workload[P], Protocol[P]):
+    """A workload that may run several files in one call, and have a partial for each."""
+
+    def run_apart(
+        self, spans: Sequence[Span], turn: Turn, control: Control
+    ) -> tuple[Sequence[P], Ran]:
+        """Runs files as far as the core can do it by itself, and gives a partial for each."""
 
 
 def opaque(workload: Workload[P]) -> Workload[Partial]:
@@ -346,6 +357,20 @@ class SpanWorkload(Forwarding[P]):
     def discard(self, partial: P) -> None:
         """See Workload."""
         self.inner.discard(partial)
+
+
+class SpansByFile(SpanWorkload[P]):
+    """Implements ByFile for parts of files."""
+
+    def __init__(self, inner: ByFile[P], spans: Sequence[Span]) -> None:
+        super().__init__(inner, spans)
+        self._by_file = inner
+
+    def run_apart(
+        self, spans: Sequence[Span], turn: Turn, control: Control
+    ) -> tuple[Sequence[P], Ran]:
+        """See ByFile."""
+        return self._by_file.run_apart([self._within(*span) for span in spans], turn, control)
 
 
 class _Shifted(Generic[P]):
