@@ -15,7 +15,18 @@ from ..errors import QueryError, UnsupportedError
 from ..facility import commands, compare_storage, load_test, run, scan_storage
 from ..facility import generate_command as generate
 from ..facility.commands import bench
-from ..facility.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
+from ..facility.exerciser import (
+    COUNTERS,
+    ORDERS,
+    SWITCHES,
+    Exercise,
+    ExerciseOutcome,
+    Read,
+    Size,
+    chosen,
+    draw_reads,
+    read_lines,
+)
 
 __all__ = ["bench", "exercise"]
 
@@ -130,7 +141,6 @@ def _recorded(trace: str | None, figure: str | None) -> Iterator[None]:
         yield
         return
     from .. import _core  # start-up
-    from ..monitoring import reads  # start-up
 
     _core.record_reads(_MOST_RECORDED)
     try:
@@ -138,16 +148,16 @@ def _recorded(trace: str | None, figure: str | None) -> Iterator[None]:
         records, dropped = _core.recorded_reads()
     finally:
         _core.record_reads(0)
-    reads_of_servers = [reads.Read(*each) for each in records]
+    reads_of_servers = [Read(*each) for each in records]
     if dropped:
         click.echo(f"{dropped:,} ranges more were not recorded", err=True)
     if trace is not None:
-        text = "".join(f"{line}\n" for line in reads.lines(reads_of_servers))
+        text = "".join(f"{line}\n" for line in read_lines(reads_of_servers))
         write_text(trace, text)
     if figure is not None:
         title = f"{len(reads_of_servers):,} ranges of files on servers"
         with picture_file(figure) as (picture, form):
-            reads.save(reads_of_servers, picture, title, form)
+            draw_reads(reads_of_servers, picture, title, form)
 
 
 def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> ExerciseOutcome:

@@ -4,9 +4,8 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from treemill.facility.exerciser import Read, draw_reads, read_lines
 from treemill.io_report import IOReport, SourceReport
-from treemill.monitoring import reads
-from treemill.monitoring.reads import Read
 
 SOME = [
     Read(2, "root://b", "root://b//store/f.root", 50, 70, 0.2, 0.3, True),
@@ -16,7 +15,7 @@ SOME = [
 
 
 def test_a_line_is_a_vectored_read():
-    first, second = map(json.loads, reads.lines(SOME))
+    first, second = map(json.loads, read_lines(SOME))
     assert first == {
         "source": "root://a",
         "file": "root://a//store/f.root",
@@ -32,7 +31,7 @@ def test_a_line_is_a_vectored_read():
 @pytest.mark.parametrize("some", [[], SOME, [r._replace(file=f"/{r.number}") for r in SOME]])
 def test_a_picture_is_written(some, tmp_path):
     pytest.importorskip("matplotlib")
-    reads.save(some, tmp_path / "reads.svg", "title")
+    draw_reads(some, tmp_path / "reads.svg", "title")
     text = (tmp_path / "reads.svg").read_text()
     assert "<svg" in text
 
