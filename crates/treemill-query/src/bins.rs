@@ -1,15 +1,15 @@
 //! What is in the cells of a histogram's or profile's axes. A small one has all its cells in each partial.
 //! A large one has a list of what was filled, in a worker's partial, until the list would take more memory
-//! than the cells; when lists are merged, cells come into being, chunk by chunk where something is. So there is
+//! than the cells; when lists are merged, cells come into being, block by block where something is. So there is
 //! one copy of the cells of a large result, in the merged partial, however many workers there are. Knows neither
 //! expressions nor columns.
 
-mod chunk;
+mod block;
 mod list;
 
-use crate::limits::{CHUNK_BYTES, LARGE_RESULT_BYTES, LARGE_RESULTS_BYTES};
+use crate::limits::{BLOCK_BYTES, LARGE_RESULT_BYTES, LARGE_RESULTS_BYTES};
 use crate::moments::Moments;
-use chunk::Chunk;
+use block::Block;
 use list::List;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -114,8 +114,8 @@ enum Form<C: Cell> {
     Small(Vec<C>),
     /// A large one: what was filled.
     List(List<C>),
-    /// A large one: the chunks of cells in which something is.
-    Chunks(Vec<Option<Chunk<C>>>),
+    /// A large one: the blocks of cells in which something is.
+    Blocks(Vec<Option<Block<C>>>),
 }
 
 /// Whether a histogram of `bytes` is a large one, in a query whose histograms take `all` bytes.
@@ -123,9 +123,9 @@ pub(crate) fn is_large(bytes: u64, all: u64) -> bool {
     bytes >= LARGE_RESULT_BYTES && all >= LARGE_RESULTS_BYTES
 }
 
-/// Cells of a chunk.
-const fn per_chunk<C>() -> usize {
-    CHUNK_BYTES / size_of::<C>()
+/// Cells of a block.
+const fn per_block<C>() -> usize {
+    BLOCK_BYTES / size_of::<C>()
 }
 
 /// The number of cells; `None`: more than there can be.
@@ -168,14 +168,14 @@ impl<C: Cell> Bins<C> {
         match &self.form {
             Form::Small(all) => all.len() == cells + 1,
             Form::List(list) => list.is_below(cells),
-            Form::Chunks(chunks) => {
-                let sizes = chunk_sizes::<C>(cells);
-                let fits = |(chunk, size): (&Option<Chunk<C>>, usize)| {
-                    chunk
+            Form::Blocks(blocks) => {
+                let sizes = block_sizes::<C>(cells);
+                let fits = |(block, size): (&Option<Block<C>>, usize)| {
+                    block
                         .as_ref()
-                        .is_none_or(|chunk| chunk.cells().len() == size)
+                        .is_none_or(|block| block.cells().len() == size)
                 };
-                chunks.len() == sizes.len() && chunks.iter().zip(sizes).all(fits)
+                blocks.len() == sizes.len() && blocks.iter().zip(sizes).all(fits)
             }
         }
     }
@@ -184,7 +184,7 @@ impl<C: Cell> Bins<C> {
     pub fn large_bytes(&self) -> usize {
         match &self.form {
             Form::Small(_) => 0,
-            Form::List(_) | Form::Chunks(_) => self.cells().saturating_mul(size_of::<C>()),
+            Form::List(_) | Form::Blocks(_) => self.cells().saturating_mul(size_of::<C>()),
         }
     }
 
@@ -192,7 +192,7 @@ impl<C: Cell> Bins<C> {
     pub fn listed_bytes(&self) -> usize {
         match &self.form {
             Form::List(list) => list.bytes(),
-            Form::Small(_) | Form::Chunks(_) => 0,
+            Form::Small(_) | Form::Blocks(_) => 0,
         }
     }
 
@@ -200,7 +200,7 @@ impl<C: Cell> Bins<C> {
     pub fn small(&mut self) -> Option<&mut [C]> {
         match &mut self.form {
             Form::Small(cells) => Some(cells),
-            Form::List(_) | Form::Chunks(_) => None,
+            Form::List(_) | Form::Blocks(_) => None,
         }
     }
 
@@ -211,12 +211,12 @@ impl<C: Cell> Bins<C> {
         let there = there.filter(|(cell, _)| *cell < end);
         match &mut self.form {
             Form::List(list) => list.extend(there, cells.len()),
-            Form::Chunks(chunks) => there.for_each(|(cell, fill)| {
+            Form::Blocks(blocks) => there.for_each(|(cell, fill)| {
                 let cell = cell as usize;
-                let size = size_at::<C>(end as usize, cell / per_chunk::<C>());
-                if let Some(chunk) = chunks.get_mut(cell / per_chunk::<C>()) {
-                    let chunk = chunk.get_or_insert_with(|| Chunk::empty(size));
-                    chunk.cells_mut()[cell % per_chunk::<C>()].add(fill);
+                let size = size_at::<C>(end as usize, cell / per_block::<C>());
+                if let Some(block) = blocks.get_mut(cell / per_block::<C>()) {
+                    let block = block.get_or_insert_with(|| Block::empty(size));
+                    block.cells_mut()[cell % per_block::<C>()].add(fill);
                 }
             }),
             Form::Small(_) => (),
@@ -230,14 +230,14 @@ impl<C: Cell> Bins<C> {
         }
     }
 
-    /// Makes chunks of a list.
+    /// Makes blocks of a list.
     fn spread(&mut self) {
         let cells = self.cells();
         if let Form::List(list) = &mut self.form {
             let list = std::mem::take(list);
-            let mut chunks = vec![None; chunk_sizes::<C>(cells).len()];
-            add_list(&mut chunks, &list, cells);
-            self.form = Form::Chunks(chunks);
+            let mut blocks = vec![None; block_sizes::<C>(cells).len()];
+            add_list(&mut blocks, &list, cells);
+            self.form = Form::Blocks(blocks);
         }
     }
 
@@ -253,8 +253,8 @@ impl<C: Cell> Bins<C> {
         self.spread();
         match (&mut self.form, &other.form) {
             (Form::Small(ours), Form::Small(theirs)) => add_cells(ours, theirs),
-            (Form::Chunks(ours), Form::List(list)) => add_list(ours, list, cells),
-            (Form::Chunks(ours), Form::Chunks(theirs)) => {
+            (Form::Blocks(ours), Form::List(list)) => add_list(ours, list, cells),
+            (Form::Blocks(ours), Form::Blocks(theirs)) => {
                 for (ours, theirs) in ours.iter_mut().zip(theirs) {
                     match (ours, theirs) {
                         (_, None) => (),
@@ -269,7 +269,7 @@ impl<C: Cell> Bins<C> {
         }
     }
 
-    /// What is in the cells now, to be read by `read`: it shares the chunks of a large one until these change.
+    /// What is in the cells now, to be read by `read`: it shares the blocks of a large one until these change.
     pub fn now(&self) -> Self {
         let mut now = self.clone();
         now.spread();
@@ -284,18 +284,18 @@ impl<C: Cell> Bins<C> {
                 true
             }
             Form::List(_) => false,
-            Form::Chunks(chunks) => {
-                let per = per_chunk::<C>();
+            Form::Blocks(blocks) => {
+                let per = per_block::<C>();
                 let those = range.start / per..range.end.div_ceil(per);
-                let some = chunks.get(those.clone()).unwrap_or(&[]);
+                let some = blocks.get(those.clone()).unwrap_or(&[]);
                 if some.iter().all(Option::is_none) {
                     return false;
                 }
-                for (number, chunk) in those.zip(some) {
+                for (number, block) in those.zip(some) {
                     let first = number * per;
                     let part = range.start.saturating_sub(first)..(range.end - first).min(per);
-                    match chunk {
-                        Some(chunk) => body(chunk.cells().get(part).unwrap_or(&[])),
+                    match block {
+                        Some(block) => body(block.cells().get(part).unwrap_or(&[])),
                         None => part.for_each(|_| body(&[C::default()])),
                     }
                 }
@@ -304,23 +304,23 @@ impl<C: Cell> Bins<C> {
         }
     }
 
-    /// Frees the chunks of the cells before this one, which will not be read any more.
+    /// Frees the blocks of the cells before this one, which will not be read any more.
     pub fn free_before(&mut self, cell: usize) {
-        if let Form::Chunks(chunks) = &mut self.form {
-            let spent = chunks.iter_mut().take(cell / per_chunk::<C>());
-            spent.for_each(|chunk| *chunk = None);
+        if let Form::Blocks(blocks) = &mut self.form {
+            let spent = blocks.iter_mut().take(cell / per_block::<C>());
+            spent.for_each(|block| *block = None);
         }
     }
 }
 
-/// The sizes of the chunks of this many cells.
-fn chunk_sizes<C>(cells: usize) -> impl ExactSizeIterator<Item = usize> {
-    (0..cells.div_ceil(per_chunk::<C>())).map(move |number| size_at::<C>(cells, number))
+/// The sizes of the blocks of this many cells.
+fn block_sizes<C>(cells: usize) -> impl ExactSizeIterator<Item = usize> {
+    (0..cells.div_ceil(per_block::<C>())).map(move |number| size_at::<C>(cells, number))
 }
 
 fn size_at<C>(cells: usize, number: usize) -> usize {
-    let first = number * per_chunk::<C>();
-    cells.saturating_sub(first).min(per_chunk::<C>())
+    let first = number * per_block::<C>();
+    cells.saturating_sub(first).min(per_block::<C>())
 }
 
 fn add_cells<C: Cell>(to: &mut [C], from: &[C]) {
@@ -329,27 +329,27 @@ fn add_cells<C: Cell>(to: &mut [C], from: &[C]) {
     }
 }
 
-fn add_list<C: Cell>(chunks: &mut [Option<Chunk<C>>], list: &List<C>, cells: usize) {
-    // Whether a chunk is shared is asked once for each, not for each fill.
-    let mut wanted = vec![false; chunks.len()];
+fn add_list<C: Cell>(blocks: &mut [Option<Block<C>>], list: &List<C>, cells: usize) {
+    // Whether a block is shared is asked once for each, not for each fill.
+    let mut wanted = vec![false; blocks.len()];
     for (cell, _) in list.iter() {
-        if let Some(wanted) = wanted.get_mut(cell as usize / per_chunk::<C>()) {
+        if let Some(wanted) = wanted.get_mut(cell as usize / per_block::<C>()) {
             *wanted = true;
         }
     }
-    let opened = chunks.iter_mut().zip(wanted).enumerate();
+    let opened = blocks.iter_mut().zip(wanted).enumerate();
     let mut open: Vec<&mut [C]> = opened
-        .map(|(number, (chunk, wanted))| match wanted {
-            true => chunk
-                .get_or_insert_with(|| Chunk::empty(size_at::<C>(cells, number)))
+        .map(|(number, (block, wanted))| match wanted {
+            true => block
+                .get_or_insert_with(|| Block::empty(size_at::<C>(cells, number)))
                 .cells_mut(),
             false => &mut [],
         })
         .collect();
     for (cell, fill) in list.iter() {
         let cell = cell as usize;
-        if let Some(chunk) = open.get_mut(cell / per_chunk::<C>())
-            && let Some(to) = chunk.get_mut(cell % per_chunk::<C>())
+        if let Some(block) = open.get_mut(cell / per_block::<C>())
+            && let Some(to) = block.get_mut(cell % per_block::<C>())
         {
             to.add(fill);
         }

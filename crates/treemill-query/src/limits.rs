@@ -25,7 +25,7 @@ pub(crate) const LIST_BYTES_LEAST: usize = 4 << 20;
 /// Bytes of a worker's lists, at most: longer ones save nothing.
 pub(crate) const LIST_BYTES_MOST: usize = 16 << 20;
 /// Bytes of a piece of a large histogram, a power of two: memory comes and goes in such pieces.
-pub(crate) const CHUNK_BYTES: usize = 4 << 20;
+pub(crate) const BLOCK_BYTES: usize = 4 << 20;
 /// Bits of the mantissa that tell the cells of a sketch apart: 11 make them narrower than 0.05 % of their values.
 pub(crate) const SKETCH_BITS: u32 = 11;
 /// Pages of a sketch, of 48 KiB each.

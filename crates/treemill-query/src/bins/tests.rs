@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// More than a chunk of counts, and many of moments.
+/// More than a block of counts, and many of moments.
 const SHAPE: [u32; 2] = [700, 1000];
 const CELLS: u32 = 700_000;
 
@@ -86,19 +86,19 @@ fn sums_travel_as_bytes_and_counts_as_numbers() {
     sums.spread();
     let sent = postcard::to_stdvec(&sums).unwrap();
     let first = match &sums.form {
-        Form::Chunks(chunks) => chunks[0].as_ref(),
+        Form::Blocks(blocks) => blocks[0].as_ref(),
         _ => None, // it was spread
     };
-    let chunk = first.unwrap();
-    let bytes = chunk.cells().as_bytes().to_vec();
-    assert!(postcard::to_stdvec(chunk).unwrap() == postcard::to_stdvec(&bytes).unwrap());
+    let block = first.unwrap();
+    let bytes = block.cells().as_bytes().to_vec();
+    assert!(postcard::to_stdvec(block).unwrap() == postcard::to_stdvec(&bytes).unwrap());
     assert_eq!(travelled(&sums).unwrap(), sums);
-    // What is cut short, or is no number of whole cells, or more than a chunk has, is refused.
+    // What is cut short, or is no number of whole cells, or more than a block has, is refused.
     assert!(postcard::from_bytes::<Bins<f64>>(&sent[..sent.len() - 1]).is_err());
-    for bytes in [7, 9, CHUNK_BYTES + 8] {
+    for bytes in [7, 9, BLOCK_BYTES + 8] {
         let sent = postcard::to_stdvec(&vec![0_u8; bytes]).unwrap();
         assert!(
-            postcard::from_bytes::<Chunk<f64>>(&sent).is_err(),
+            postcard::from_bytes::<Block<f64>>(&sent).is_err(),
             "{bytes}"
         );
     }
@@ -153,11 +153,11 @@ fn cells_that_are_not_there_are_not_sound() {
     assert!(list.is_sound());
     list.shape = vec![700, 999];
     assert!(!list.is_sound());
-    let mut chunks = filled::<f64>(&[(CELLS - 1, 1.0)], true, |x| x);
-    chunks.spread();
-    assert!(chunks.is_sound());
-    chunks.shape = vec![700, 1001];
-    assert!(!chunks.is_sound());
-    chunks.shape = vec![u32::MAX, u32::MAX];
-    assert!(!chunks.is_sound());
+    let mut blocks = filled::<f64>(&[(CELLS - 1, 1.0)], true, |x| x);
+    blocks.spread();
+    assert!(blocks.is_sound());
+    blocks.shape = vec![700, 1001];
+    assert!(!blocks.is_sound());
+    blocks.shape = vec![u32::MAX, u32::MAX];
+    assert!(!blocks.is_sound());
 }

@@ -1,6 +1,6 @@
 //! A piece of a large histogram's cells. Several may share it: who changes it then gets a copy of its own.
 
-use super::{Cell, per_chunk};
+use super::{Cell, per_block};
 use memmap2::MmapMut;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use zerocopy::{FromBytes, IntoBytes};
 
 #[derive(Debug)]
-pub(super) struct Chunk<C>(Arc<Memory<C>>);
+pub(super) struct Block<C>(Arc<Memory<C>>);
 
 /// Pages come from the system, which has them back as soon as they are dropped: allocators keep what one
 /// thread has made and another one frees.
@@ -21,7 +21,7 @@ enum Memory<C> {
     Owned(Vec<C>),
 }
 
-impl<C: Cell> Chunk<C> {
+impl<C: Cell> Block<C> {
     /// This many empty cells. They take no memory before something is filled into them.
     pub fn empty(cells: usize) -> Self {
         Self(Arc::new(Memory::empty(cells)))
@@ -77,19 +77,19 @@ impl<C: Cell> Clone for Memory<C> {
     }
 }
 
-impl<C> Clone for Chunk<C> {
+impl<C> Clone for Block<C> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<C: Cell> PartialEq for Chunk<C> {
+impl<C: Cell> PartialEq for Block<C> {
     fn eq(&self, other: &Self) -> bool {
         self.cells() == other.cells()
     }
 }
 
-impl<C: Cell> Serialize for Chunk<C> {
+impl<C: Cell> Serialize for Block<C> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match C::TRAVELS_RAW {
             true => serializer.serialize_bytes(self.cells().as_bytes()),
@@ -98,7 +98,7 @@ impl<C: Cell> Serialize for Chunk<C> {
     }
 }
 
-impl<'de, C: Cell> Deserialize<'de> for Chunk<C> {
+impl<'de, C: Cell> Deserialize<'de> for Block<C> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match C::TRAVELS_RAW {
             true => deserializer.deserialize_bytes(Raw(PhantomData)),
@@ -110,38 +110,38 @@ impl<'de, C: Cell> Deserialize<'de> for Chunk<C> {
 struct Raw<C>(PhantomData<C>);
 
 impl<C: Cell> Visitor<'_> for Raw<C> {
-    type Value = Chunk<C>;
+    type Value = Block<C>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("the bytes of whole cells of a chunk")
+        to.write_str("the bytes of whole cells of a block")
     }
 
-    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Chunk<C>, E> {
-        let cells = (bytes.len() / size_of::<C>()).min(per_chunk::<C>());
-        let mut chunk = Chunk(Arc::new(Memory::to_be_full(cells)));
-        let room = chunk.cells_mut().as_mut_bytes();
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Block<C>, E> {
+        let cells = (bytes.len() / size_of::<C>()).min(per_block::<C>());
+        let mut block = Block(Arc::new(Memory::to_be_full(cells)));
+        let room = block.cells_mut().as_mut_bytes();
         if room.len() != bytes.len() {
             return Err(E::invalid_length(bytes.len(), &self));
         }
         room.copy_from_slice(bytes);
-        Ok(chunk)
+        Ok(block)
     }
 }
 
 struct Cells<C>(PhantomData<C>);
 
 impl<'de, C: Cell> Visitor<'de> for Cells<C> {
-    type Value = Chunk<C>;
+    type Value = Block<C>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("the cells of a chunk")
+        to.write_str("the cells of a block")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Chunk<C>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Block<C>, A::Error> {
         // What the bytes say is an allocation of address space at most.
-        let size = from.size_hint().unwrap_or(0).min(per_chunk::<C>());
-        let mut chunk = Chunk::empty(size);
-        let cells = chunk.cells_mut();
+        let size = from.size_hint().unwrap_or(0).min(per_block::<C>());
+        let mut block = Block::empty(size);
+        let cells = block.cells_mut();
         let mut read = 0;
         while let Some(cell) = from.next_element::<C>()? {
             let to = cells.get_mut(read);
@@ -149,7 +149,7 @@ impl<'de, C: Cell> Visitor<'de> for Cells<C> {
             read += 1;
         }
         match read == size {
-            true => Ok(chunk),
+            true => Ok(block),
             false => Err(A::Error::invalid_length(read, &self)),
         }
     }
