@@ -10,7 +10,8 @@ class Relay:
     """Leads to a server, which brings so many bytes in a second. More connections at once than are
     allowed are reset, as by a firewall. `ebbs`: after so many bytes from the server hardly more
     comes through on the connections that there are than shows that it is there; `waiting` are those
-    on which a client waits for more."""
+    on which a client waits for more. While `mute` is a number, only so many of the server's first
+    bytes come through on each connection, and nothing after them."""
 
     def __init__(self, server, allowed=1 << 30, speed=1e9, ebbs=None):
         self._server, self._allowed = (server.host.address, server.ports[0]), allowed
@@ -21,6 +22,7 @@ class Relay:
         self._left_to_bring = ebbs
         self._ebbing = None
         self.waiting, self._waited = [], []
+        self.mute = None
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self):
@@ -51,8 +53,12 @@ class Relay:
                 threading.Thread(target=self._forward, args=work, daemon=True).start()
 
     def _forward(self, one, other, pair):
+        brought = 0
         with contextlib.suppress(OSError):  # it was reset
             while received := one.recv(1 << 15):
+                brought += len(received)
+                if one is pair[1] and self.mute is not None and brought > self.mute:
+                    continue
                 if one is pair[1] and self._ebbs(len(received), pair):
                     for byte in received:
                         other.sendall(bytes([byte]))

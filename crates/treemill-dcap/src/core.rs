@@ -6,6 +6,7 @@ use crate::limits::MOST_TRIES;
 use crate::mover::Outcome;
 use crate::pieces::{Asked, Piece, cut, pack, wanted};
 use crate::session::{Listener, Session};
+use crate::socket::at;
 use crate::url::Url;
 use crate::words::{Pool, Status};
 use bytes::Bytes;
@@ -14,12 +15,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::time::sleep;
 use treemill_source::{Costs, Identity, Info, Promise, Ticket, tickets};
-use treemill_transfer::{Kind, MOST_UNWANTED, Retry, Trouble, Wants, insist, runtime};
+use treemill_transfer::patience::RETRY;
+use treemill_transfer::{Health, Kind, MOST_UNWANTED, Retry, Trouble, Wants, insist, runtime};
 
 /// An open file.
 pub(crate) struct Core {
     url: Url,
     pub(crate) info: Info,
+    begun: Instant,
     state: Mutex<State>,
 }
 
@@ -31,8 +34,9 @@ struct State {
     /// What is asked for when there is a connection again.
     waiting: Vec<Piece>,
     has_vectors: bool,
-    /// The attempts since the last progress, and when they began.
-    recovery: Option<(Retry, Instant)>,
+    /// The attempts since the last progress.
+    retry: Retry,
+    health: Health,
     costs: Costs,
 }
 
@@ -68,7 +72,8 @@ impl Core {
             wants: Wants::default(),
             waiting: Vec::new(),
             has_vectors: true,
-            recovery: None,
+            retry: Retry::of_file(RETRY, Duration::ZERO),
+            health: Health::default(),
             costs: Costs::NEAR,
         };
         let core = Arc::new(Core {
@@ -77,6 +82,7 @@ impl Core {
                 identity: settled(&name, &status),
                 ..Info::new(name, status.size)
             },
+            begun: Instant::now(),
             state: Mutex::new(state),
         });
         core.connect(door, session, &pool).await?;
@@ -85,6 +91,10 @@ impl Core {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
     }
 
     /// The pool that serves the file, as `host:port`; `None` while there is none.
@@ -135,6 +145,9 @@ impl Core {
             state.waiting.clear();
             state.process = process;
         }
+        if state.wants.is_empty() {
+            state.begin(self.now());
+        }
         let mut pieces = Vec::new();
         let tickets = tickets(&self.info, ranges, |range, ticket, promise| {
             // The file stays open for what was asked for, though its source may be gone by then.
@@ -142,8 +155,12 @@ impl Core {
             ticket.on_ready(move |_| drop(file));
             pieces.extend(cut(&mut state.wants, &range, promise));
         });
+        let is_doubtful = state.retry.is_doubtful();
         drop(state);
         self.ask(pieces);
+        if is_doubtful {
+            self.watch();
+        }
         tickets
     }
 
@@ -173,6 +190,7 @@ impl Core {
     fn reopen(self: &Arc<Self>, mut state: MutexGuard<'_, State>, after: Duration) {
         state.link = Link::Opening;
         drop(state);
+        self.watch();
         let core = Arc::clone(self);
         match runtime() {
             Ok(runtime) => drop(runtime.spawn(async move { core.open_again(after).await })),
@@ -190,7 +208,7 @@ impl Core {
                 self.connect(door, session, &pool).await
             };
             let Err(trouble) = done.await else { return };
-            let hope = self.state().hope(&trouble); // no longer locked
+            let hope = self.state().retry.failed(&trouble, self.now()); // no longer locked
             match hope {
                 Some(wait) => after = wait,
                 None => return self.give_up_all(&trouble),
@@ -201,10 +219,69 @@ impl Core {
     fn give_up_all(&self, why: &Trouble) {
         let mut state = self.state();
         state.link = Link::Closed;
-        state.recovery = None;
-        let pieces = std::mem::take(&mut state.waiting);
+        self.end_all(state, why);
+    }
+
+    /// Nothing that is wanted will come.
+    fn end_all(&self, mut state: MutexGuard<'_, State>, why: &Trouble) {
+        let now = self.now();
+        if why.kind.may_pass() {
+            let waited = state.retry.waited(now);
+            state.health.doubted(waited, now);
+        }
+        state.begin(now);
+        state.waiting.clear();
+        let broken = state.wants.give_up_all();
         drop(state);
-        self.give_up(&pieces, why);
+        for (promise, range) in broken {
+            promise.keep(Err(why.error(&self.info.name, Some(range))));
+        }
+    }
+
+    /// Sees to it that nothing waits for longer than users are promised while there is no connection, or while the file is
+    /// doubted.
+    fn watch(self: &Arc<Self>) {
+        let (Ok(runtime), Some(mut wait)) = (runtime(), self.state().due(self.now())) else {
+            return;
+        };
+        let core = Arc::downgrade(self);
+        runtime.spawn(async move {
+            loop {
+                sleep(wait).await;
+                let Some(core) = core.upgrade() else { return };
+                match core.tick() {
+                    Some(left) => wait = left,
+                    None => return,
+                }
+            }
+        });
+    }
+
+    /// What the time alone brings: when there is more, if nothing else happens.
+    fn tick(&self) -> Option<Duration> {
+        let mut state = self.state();
+        let due = state.due(self.now())?;
+        if !due.is_zero() {
+            return Some(due);
+        }
+        let what = "the server has brought nothing of the file for too long";
+        let why = Trouble::new(Kind::Silent, what);
+        let session = match &state.link {
+            Link::Open(session) => Some(Arc::clone(session)),
+            Link::Opening | Link::Closed => None,
+        };
+        if session.is_some() {
+            state.link = Link::Closed;
+        }
+        let why = match &session {
+            Some(session) => at(&session.pool, &why),
+            None => at(&self.url.door, &why),
+        };
+        self.end_all(state, &why);
+        if let Some(session) = session {
+            drop(session.give_up(&why));
+        }
+        None
     }
 
     fn give_up(&self, pieces: &[Piece], why: &Trouble) {
@@ -246,8 +323,10 @@ impl Core {
     }
 
     fn fill(&self, asked: &Asked, parts: Vec<Bytes>) {
+        let now = self.now();
         let mut state = self.state();
-        state.recovery = None;
+        state.retry.progressed(now);
+        state.health.heard(now);
         let pairs = asked.pieces().iter().zip(parts);
         let whole: Vec<_> = pairs
             .filter_map(|(piece, bytes)| {
@@ -275,11 +354,17 @@ impl State {
         matches!(&self.link, Link::Open(open) if Arc::ptr_eq(open, session))
     }
 
-    /// An attempt has failed: the wait before the next one, if there is any hope.
-    fn hope(&mut self, why: &Trouble) -> Option<Duration> {
-        let fresh = || (Retry::new(0..1), Instant::now());
-        let (retry, began) = self.recovery.get_or_insert_with(fresh);
-        retry.failed(why, began.elapsed())
+    /// Nothing is waited for: how what is wanted next is to be tried for.
+    fn begin(&mut self, now: Duration) {
+        self.health.speaks(now);
+        self.retry = self.health.tries(Retry::of_file(RETRY, now), now);
+    }
+
+    /// How long what is wanted is still waited for, whatever becomes of the connection; `None` if that is the connection's to say.
+    fn due(&self, now: Duration) -> Option<Duration> {
+        let is_open = matches!(self.link, Link::Open(_));
+        let is_bounded = !self.wants.is_empty() && (!is_open || self.retry.is_doubtful());
+        is_bounded.then(|| self.retry.time_left(self.retry.waited(now)))
     }
 }
 
@@ -340,7 +425,7 @@ impl Listener for Core {
         // A file with a range that cannot be read is broken: the rest is not waited for.
         let hope = match is_hopeless {
             true => None,
-            false => state.hope(&why),
+            false => state.retry.failed(&why, self.now()),
         };
         if let Some(wait) = hope {
             return self.reopen(state, wait);

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use treemill_source::{Observed, Source, SourceError};
-use treemill_transfer::{Trouble, look_up};
+use treemill_transfer::{FileHealth, Trouble, look_up};
 use treemill_xrootd::{Client, Held, Options, Peers, Url, XrootdSource, settled, shown};
 
 pub(crate) const TRANSPORT: Transport = Transport {
@@ -83,18 +83,19 @@ fn open(url: &str) -> Later<Open> {
 
 async fn opened(url: &str) -> Result<Open, SourceError> {
     let asked = parsed(url)?;
-    let owned = url.to_owned();
+    let (owned, health) = (url.to_owned(), Arc::<FileHealth>::default());
+    let of_file = Arc::clone(&health);
     let opening: Opening = Arc::new(move |number, beyond| {
-        let owned = owned.clone();
+        let (owned, health) = (owned.clone(), Arc::clone(&of_file));
         Box::pin(async move {
             let client = client(&owned, number);
-            let source = XrootdSource::opened(&client, &owned, beyond).await?;
+            let source = XrootdSource::opened_by(&client, &owned, beyond, health).await?;
             Ok(Arc::new(Observed::of(Arc::new(source))) as Arc<dyn Source>)
         })
     });
     let begun = begin(&asked, url, &opening);
     let client = client(url, 0);
-    let first = XrootdSource::opened(&client, url, Duration::ZERO).await?;
+    let first = XrootdSource::opened_by(&client, url, Duration::ZERO, health).await?;
     let first = Arc::new(first.wanting(checksums::wanted()));
     let source: Arc<dyn Source> = Arc::new(Observed::of(Arc::clone(&first) as _));
     let connections = match begun {

@@ -118,7 +118,7 @@ pub(crate) async fn deliver<C: Carrier>(
 ) -> Result<BytesMut, Trouble> {
     let begun = Instant::now();
     let gate = watch.gate();
-    let mut retry = gate.health().retry(range, gate.now());
+    let mut retry = gate.health().tries(Retry::new(range), gate.now());
     let mut place = Some(place);
     loop {
         let Err(trouble) = attempt(carrier, watch, &mut retry, begun, &mut buffer).await else {
@@ -158,7 +158,7 @@ async fn again(
         }
     }
     let Some(wait) = retry.failed(&trouble, begun.elapsed()) else {
-        note(gate, &trouble);
+        note(gate, &trouble, retry.waited(begun.elapsed()));
         return Err(trouble);
     };
     sleep(wait).await;
@@ -177,10 +177,10 @@ async fn attempt<C: Carrier>(
     let mut room = buffer.split_off(buffer.len());
     let is_busy = |time| carrier.is_busy(time);
     let ask = carrier.ask_into(retry.left(), &mut room);
-    let asked = in_line(retry.silence(), ask, is_busy).await;
+    let asked = in_line(retry.silence(), sent, ask, is_busy).await;
     buffer.unsplit(room); // what the carrier has not taken
     let mut part = asked.map_err(|trouble| watch.gate().crowded(trouble))?;
-    watch.gate().heard();
+    watch.gate().speaks();
     watch.seen().meter.answered(sent.elapsed());
     let before = retry.left().start.checked_sub(part.start);
     let mut skip = before.ok_or_else(|| {
@@ -189,10 +189,14 @@ async fn attempt<C: Carrier>(
             "the server sent other bytes than treemill asked for",
         )
     })?;
+    // The beginning of an answer is none of its bytes: those are waited for together.
+    let mut since = sent;
     while !retry.left().is_empty() {
-        let Some(chunk) = in_line(SILENCE, part.body.next(), is_busy).await? else {
+        let next = in_line(retry.silence(), since, part.body.next(), is_busy);
+        let Some(chunk) = next.await? else {
             return Err(short(&retry.left()));
         };
+        since = Instant::now();
         let left = retry.left();
         let wanted = left.end.saturating_sub(left.start);
         let chunk = match chunk {
@@ -252,20 +256,23 @@ async fn within<T>(
     }
 }
 
-/// Waits as `within` does, and longer for a server that is busy with others, as long as a queue is worth it.
+/// Waits as `within` does, since this moment, and longer for a server that is busy with others, as long as a queue is worth it.
 async fn in_line<T>(
     silence: Duration,
+    since: Instant,
     what: impl Future<Output = Result<T, Trouble>>,
     is_busy: impl Fn(Duration) -> bool,
 ) -> Result<T, Trouble> {
-    let (mut what, begun) = (pin!(what), Instant::now());
+    let mut what = pin!(what);
+    let mut wait = silence.saturating_sub(since.elapsed());
     loop {
-        if let Ok(done) = timeout(silence, what.as_mut()).await {
+        if let Ok(done) = timeout(wait, what.as_mut()).await {
             return done;
         }
-        if !is_busy(silence) || begun.elapsed() >= IN_LINE {
+        if !is_busy(silence) || since.elapsed() >= IN_LINE {
             return Err(silent(silence));
         }
+        wait = silence;
     }
 }
 
@@ -274,10 +281,10 @@ fn silent(silence: Duration) -> Trouble {
     Trouble::new(Kind::Silent, what)
 }
 
-/// The server was given up for this reason.
-fn note(gate: &Gate, why: &Trouble) {
+/// The server was given up for this reason, after it had brought nothing for this time.
+fn note(gate: &Gate, why: &Trouble, waited: Duration) {
+    gate.health().given_up(why, waited, gate.now());
     if matches!(why.kind, Kind::Silent | Kind::Reset | Kind::Unreachable) {
-        gate.health().given_up(why, gate.now());
         gate.widen();
     }
 }
@@ -293,11 +300,11 @@ pub async fn insist<T, F: Future<Output = Result<T, Trouble>>>(
 ) -> Result<T, Trouble> {
     let begun = Instant::now();
     let gate = gate(server);
-    let mut retry = gate.health().retry(0..1, gate.now());
+    let mut retry = gate.health().tries(Retry::new(0..1), gate.now());
     let mut place = gate.place_in_line().await;
     retry.resumed(begun.elapsed());
     loop {
-        let done = match retry.silence() < SILENCE {
+        let done = match retry.is_doubtful() {
             true => within(retry.silence(), one()).await,
             false => one().await,
         };
@@ -333,7 +340,7 @@ mod tests {
             deadlines.set(deadlines.get() + 1);
             is_busy
         };
-        in_line(Duration::ZERO, what, asked).await
+        in_line(Duration::ZERO, Instant::now(), what, asked).await
     }
 
     /// What waits is not sent to a server that was given up meanwhile, until its bytes come.

@@ -145,9 +145,14 @@ impl Gate {
         }
     }
 
-    /// An answer has begun to come.
+    /// What was asked for has come, or a part of it.
     pub(crate) fn heard(&self) {
         self.health().heard(self.now());
+    }
+
+    /// An answer has begun to come.
+    pub(crate) fn speaks(&self) {
+        self.health().speaks(self.now());
     }
 
     /// Bytes have come.

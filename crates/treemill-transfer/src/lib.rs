@@ -31,14 +31,14 @@ pub use connect::{
     CROWDED, Connected, REFUSED, are_connections_shared, connect, look_up, share_connections,
 };
 pub use delivery::{insist, soon};
-pub use health::Health;
+pub use health::{FileHealth, Health};
 pub use limits::wide;
 pub use limits::{CHECKSUM_PATIENCE, FAR, HEAD, IN_FLIGHT, MOST_UNWANTED, SILENCE, WHOLE};
 pub use meter::Meter;
 pub use parts::parts;
 pub use process::PerProcess;
 pub use remote::{Opened, Remote};
-pub use retry::Retry;
+pub use retry::{Retry, pause};
 pub use runtime::{runtime, wait, wait_for};
 pub use socket::{read, write};
 pub use threads::{Job, Threads};

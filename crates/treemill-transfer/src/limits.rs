@@ -1,7 +1,7 @@
 //! The crate's policy in numbers. Knows no code that obeys it.
 
 pub(crate) use crate::patience::{
-    BACK_OFF, DOUBT, DOUBTFUL_SILENCE, IN_LINE, MOST_ASKED, MOST_BACK_OFF, PATIENCE, STAGGER,
+    BACK_OFF, DOUBT, IN_LINE, MOST_ASKED, MOST_BACK_OFF, PATIENCE, RETRY, STAGGER,
 };
 pub use crate::patience::{CHECKSUM_PATIENCE, SILENCE};
 use std::time::Duration;
@@ -51,9 +51,6 @@ pub(crate) const WIDEN_AFTER: usize = 16;
 
 /// Which part of what it takes a server that has refused requests is given in addition then; one request at least.
 pub(crate) const WIDEN_BY: usize = 4;
-
-/// Bounds the further attempts after one that has failed, as long as none brings a new byte.
-pub(crate) const MOST_FAILURES: u32 = 5;
 
 /// Bounds the attempts of one part in all: a server that ends every answer early sends a few bytes with each.
 pub(crate) const MOST_ATTEMPTS: u32 = 1000;

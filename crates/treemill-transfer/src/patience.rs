@@ -15,14 +15,54 @@ pub const SILENCE: Duration = Duration::from_secs(10);
 /// Bounds the time without a byte behind other requests that a server answers meanwhile, where a carrier knows of them.
 pub(crate) const IN_LINE: Duration = Duration::from_secs(20);
 
-/// Bounds the silence of a server that was given up a moment ago because of it, and has said nothing since.
-pub(crate) const DOUBTFUL_SILENCE: Duration = Duration::from_secs(3);
+/// Bounds the time that a range is tried for without a byte that is new, with the last attempt's silence.
+pub const PATIENCE: Duration = Duration::from_secs(26);
 
 /// How long a server is doubted after it was given up.
 pub const DOUBT: Duration = Duration::from_secs(15);
 
-/// Bounds the time that a range is tried for without a byte that is new, with the last attempt's silence.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(28);
+/// How often a run asks for one range, each time after it was given up (`Policy.max_attempts` of the scheduling, in Python).
+pub const ASKED: u32 = 3;
+
+/// Bounds the silence of a server that was given up a moment ago, and has brought nothing since.
+pub(crate) const MOST_SILENCE: Duration = Duration::from_secs(3);
+
+/// The silence that such a server may keep at least: an answer over an ocean, from a disk that sleeps no more.
+pub(crate) const LEAST_SILENCE: Duration = Duration::from_secs(1);
+
+/// The time without a byte by which the silence of such a server ends, as long as that leaves it the least one.
+const DOUBTED: Duration = Duration::from_secs(27);
+
+/// How long a server may be silent that was given up a moment ago, and has brought nothing for this time. Who asks when the
+/// promise is over is another one.
+pub(crate) const fn doubtful(spent: Duration) -> Duration {
+    let left = match spent.as_millis() < PROMISE.as_millis() {
+        true => DOUBTED.saturating_sub(spent),
+        false => MOST_SILENCE,
+    };
+    if left.as_millis() < LEAST_SILENCE.as_millis() {
+        return LEAST_SILENCE;
+    }
+    if left.as_millis() < MOST_SILENCE.as_millis() {
+        return left;
+    }
+    MOST_SILENCE
+}
+
+/// What protocols differ in when they try again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryLimits {
+    /// How long an attempt may bring nothing.
+    pub silence: Duration,
+    /// Bounds the further attempts after one that has failed, as long as none brings a new byte.
+    pub failures: u32,
+}
+
+/// Of HTTP, buckets, dCap and NFS: servers without a byte are given up after 7 s, if they say no at once.
+pub const RETRY: RetryLimits = RetryLimits {
+    silence: SILENCE,
+    failures: 5,
+};
 
 /// The wait before the second attempt; each further one waits three times as long.
 pub(crate) const BACK_OFF: Duration = Duration::from_millis(100);
@@ -67,7 +107,7 @@ pub mod http {
 
 /// Of XRootD.
 pub mod xrootd {
-    use super::Duration;
+    use super::{Duration, RetryLimits};
 
     /// How long it may take to connect to a server, whose addresses are raced: a full queue of connections drops the first
     /// words, which the kernel repeats after 1, 3 and 7 s. The look-up of its name is bounded alike.
@@ -76,6 +116,12 @@ pub mod xrootd {
     /// How long a connection may bring no byte while an answer is due.
     pub const SILENCE: Duration = Duration::from_secs(8);
 
+    /// A server is waited for until it has restarted, which takes about 10 s: twelve are tried for at one that says no at once.
+    pub const RETRY: RetryLimits = RetryLimits {
+        silence: SILENCE,
+        failures: 7,
+    };
+
     /// How long one request may bring no byte while others of its connection do.
     pub const NEGLECT: Duration = Duration::from_secs(20);
 
@@ -83,29 +129,12 @@ pub mod xrootd {
     /// may take as long as a connection and a silence.
     pub const LOST_OPENING: Duration = Duration::from_secs(11);
 
-    /// The time after the last progress for which attempts to open a file again begin.
-    pub const RECOVERY: Duration = Duration::from_secs(12);
-
-    /// The time after the last progress for which a file that could be opened again, and then brought nothing, is still
-    /// given another chance: two servers that hang end within it, a third one does not.
-    pub const FUTILE: Duration = Duration::from_secs(17);
-
-    /// The time after the last progress for which requests are still sent: a silence after it ends within [`PROMISED`]. A file
-    /// that was given up a moment ago, and is asked for again, is not tried to be opened for longer either.
-    pub const LAST_SENDING: Duration = Duration::from_secs(20);
-
-    /// The time after the last progress at which requests that still wait for an opening are given up.
-    pub const PROMISED: Duration = Duration::from_secs(28);
-
     /// The time for which a server is asked again that ends connections before anything is said over them, if no other one can be
     /// asked: a firewall may allow few, and those of other processes end.
     pub const CROWDED: Duration = Duration::from_secs(10);
 
-    /// How long the second attempt to open a file again waits; each further one waits twice as long,
-    /// up to a bound.
-    pub const BACKOFF: Duration = Duration::from_millis(200);
-    /// Bounds the wait before an attempt to open a file again.
-    pub const MOST_BACKOFF: Duration = Duration::from_secs(1);
+    /// How long such a server is left alone each time.
+    pub const CROWDED_PAUSE: Duration = Duration::from_secs(1);
 
     /// How long a connection is kept that nothing uses, where worker processes may wait for it.
     pub const SHARED_IDLE: Duration = Duration::from_secs(5);
@@ -167,16 +196,29 @@ const _: () = {
         one.as_millis() < other.as_millis()
     }
     // A range, whatever becomes of its attempts, each of which may be one in a line.
-    assert!(is_kept(&[PATIENCE]) && is_kept(&[IN_LINE]));
+    assert!(is_kept(&[IN_LINE]));
+    // The same range for a run, which asks again when it was given up. Attempts of those that ask again begin a least silence
+    // before the patience ends, or at once.
+    let mut asked = 1;
+    let mut spent = PATIENCE;
+    while asked < ASKED {
+        spent = spent.saturating_add(doubtful(spent));
+        asked += 1;
+    }
+    assert!(is_kept(&[spent]));
+    let latest = PATIENCE.saturating_sub(LEAST_SILENCE);
+    assert!(latest.saturating_add(doubtful(latest)).as_millis() <= DOUBTED.as_millis());
+    assert!(sum(&[PATIENCE], LEAST_SILENCE) <= DOUBTED.as_millis());
+    assert!(is_kept(&[DOUBTED, LEAST_SILENCE]) && ASKED == 3);
+    assert!(is_before(spent.saturating_sub(PATIENCE), DOUBT));
     assert!(sum(&[SILENCE], MOST_ASKED) <= PATIENCE.as_millis());
     assert!(is_before(http::SERVER_SILENCE, SILENCE) && is_before(http::CONNECT, SILENCE));
     // A reader that keeps its thread.
     assert!(is_kept(&[BLOCKING_PATIENCE]));
     // XRootD: an open file, and one that is opened, at the second server.
-    assert!(is_kept(&[xrootd::PROMISED]) && is_kept(&[xrootd::NEGLECT]));
-    assert!(sum(&[xrootd::LAST_SENDING], xrootd::SILENCE) <= xrootd::PROMISED.as_millis());
-    assert!(sum(&[xrootd::SILENCE], xrootd::SILENCE) < xrootd::FUTILE.as_millis());
-    assert!(is_before(xrootd::FUTILE, xrootd::LAST_SENDING));
+    assert!(is_kept(&[xrootd::NEGLECT]));
+    // Three servers that hang, one after the other.
+    assert!(sum(&[xrootd::SILENCE; 3], BACK_OFF) <= PATIENCE.as_millis());
     assert!(is_kept(&[
         xrootd::LOST_OPENING,
         xrootd::CONNECT,

@@ -311,6 +311,12 @@ impl<P> Wants<P> {
         self.open.remove(&number).map(|it| it.promise)
     }
 
+    /// No range will come: what was given with each, and the range.
+    pub fn give_up_all(&mut self) -> Vec<(P, Range<u64>)> {
+        let all = self.open.drain();
+        all.map(|(_, it)| (it.promise, it.whole.range)).collect()
+    }
+
     /// Nothing within these ranges is wanted any more: what was given with each range that lies there, and how many of its
     /// bytes are not here.
     pub fn abandon(&mut self, ranges: &[Range<u64>]) -> Vec<(P, u64)> {

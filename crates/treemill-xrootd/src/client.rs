@@ -285,7 +285,7 @@ impl Client {
             // Other processes may end connections that a firewall counts; a server that is not there refuses otherwise.
             let is_needed = self.options.beyond.max(route.distance()).is_zero();
             if is_needed && error.kind == Kind::Reset && since.elapsed() < limits::CROWDED {
-                sleep(limits::MOST_BACKOFF).await;
+                sleep(limits::CROWDED_PAUSE).await;
                 continue;
             }
             // A manager without another server says that there is no such file, though there is one.

@@ -1,7 +1,6 @@
 //! The crate's policy in numbers. Knows no code that obeys it.
 
 use std::time::Duration;
-pub(crate) use treemill_transfer::patience::DOUBT;
 pub(crate) use treemill_transfer::patience::xrootd::*;
 pub(crate) use treemill_transfer::wide::{
     BUFFER, LARGE, MOST_MESSAGE, STREAM_PART as PART, VECTOR_BYTES,

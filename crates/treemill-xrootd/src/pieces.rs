@@ -67,6 +67,12 @@ impl Piece {
         }
     }
 
+    /// Whether it was cut from this one, or is the same.
+    pub(crate) fn is_part_of(&self, other: &Piece) -> bool {
+        let (own, of) = (self.range(), other.range());
+        self.want == other.want && of.start <= own.start && own.end <= of.end
+    }
+
     pub(crate) fn range(&self) -> Range<u64> {
         self.offset..self.offset.saturating_add(u64::from(self.length))
     }

@@ -16,12 +16,12 @@ use crate::wire::codes;
 use bytes::BytesMut;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 use treemill_source::{
     Bytes, Checksums, Costs, Identity, Info, Promise, Request, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets, tickets,
 };
-use treemill_transfer::{Chunk, Kind, Trouble, Wants};
+use treemill_transfer::{Chunk, FileHealth, Kind, Trouble, Wants};
 use treemill_transfer::{runtime, wait_for};
 
 mod checksums;
@@ -41,7 +41,8 @@ struct Core {
     status: Status,
     /// The checksums, once they were asked for.
     checksums: OnceLock<Checksums>,
-    began: Instant,
+    /// Also of the file's other connections: a file that one of them has given up is not waited for by the next.
+    health: Arc<FileHealth>,
     state: Mutex<State>,
 }
 
@@ -88,12 +89,26 @@ impl XrootdSource {
         url: &str,
         distance: Duration,
     ) -> Result<Self, SourceError> {
+        XrootdSource::opened_by(client, url, distance, Arc::default()).await
+    }
+
+    /// Opens like [`XrootdSource::opened`], on one of several connections, which share what is known of the file's health.
+    ///
+    /// # Errors
+    /// As [`XrootdSource::opened`].
+    pub async fn opened_by(
+        client: &Arc<Client>,
+        url: &str,
+        distance: Duration,
+        health: Arc<FileHealth>,
+    ) -> Result<Self, SourceError> {
         let parsed = Url::parse(url).map_err(|error| in_words(&shown(url), &error, None))?;
         let name = parsed.to_string();
         let failed = |error: Trouble| in_words(&name, &error, None);
         let route = Route::new(&parsed).beyond(distance);
         let file = client.open_newest(&parsed, &route).await.map_err(failed)?;
         let status = file.checked().map_err(failed)?;
+        health.known().speaks(health.now());
         let core = Core {
             client: Arc::clone(client),
             info: Info {
@@ -104,7 +119,7 @@ impl XrootdSource {
             url: parsed,
             status,
             checksums: OnceLock::new(),
-            began: Instant::now(),
+            health,
             state: Mutex::new(State {
                 wants: Wants::default(),
                 recovery: Recovery::new(),
@@ -162,6 +177,9 @@ impl Source for XrootdSource {
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let (mut pieces, now) = (Vec::new(), self.core.now());
         let mut state = self.core.state();
+        if state.wants.is_empty() {
+            state.recovery.begin(&self.core.health.known(), now);
+        }
         let tickets = tickets(self.info(), ranges, |range, _, promise| {
             pieces.extend(cut(&mut state.wants, &range, promise, now));
         });
@@ -169,8 +187,12 @@ impl Source for XrootdSource {
             state.recovery.rested();
         }
         let steps = state.recovery.wanted(pieces);
+        let is_bounded = state.recovery.is_lost() && state.recovery.is_doubtful();
         drop(state);
         self.core.perform(steps, None);
+        if is_bounded {
+            self.core.watch(); // the one who began to open the file may have given up
+        }
         tickets
     }
 }
@@ -181,7 +203,7 @@ impl Core {
     }
 
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        self.health.now()
     }
 
     /// `error`: why pieces that are given up cannot be had.
@@ -213,11 +235,15 @@ impl Core {
             return;
         }
         let (file, generation) = (Arc::clone(&state.file), state.recovery.generation());
-        let caution = state.recovery.attempts();
+        let caution = state.recovery.openings();
         let requests = pack(pieces, file.session().means(), caution).into_iter();
         let wants = &mut state.wants;
         let requests: Vec<_> = requests.map(|asked| furnished(wants, asked)).collect();
+        let is_doubtful = state.recovery.is_doubtful();
         drop(state);
+        if is_doubtful {
+            self.watch();
+        }
         let server = file.session().server().clone();
         let sending = |(asked, room): (Asked, BytesMut)| {
             let (core, kept, place) = (
@@ -310,7 +336,7 @@ impl Core {
         }
         let now = self.now();
         let mut state = self.state();
-        state.recovery.progressed(now);
+        state.recovery.progressed(&mut self.health.known(), now);
         let whole: Vec<_> = filled
             .into_iter()
             .filter_map(|(piece, bytes)| {
@@ -339,6 +365,7 @@ impl Core {
             generation,
             host: server.host,
             is_refusal,
+            kind: error.kind,
             heard: quiet.map_or(Duration::ZERO, |quiet| now.saturating_sub(quiet)),
         };
         let is_present = state.recovery.generation() == generation;
@@ -348,7 +375,10 @@ impl Core {
                 state.recovery.rested();
                 state.recovery.wanted(pieces)
             }
-            false => state.recovery.lost(pieces, &loss, now),
+            false => {
+                let health = &mut self.health.known();
+                state.recovery.lost(pieces, &loss, health, now)
+            }
         };
         state.why = Some(error.clone());
         drop(state);
@@ -364,7 +394,12 @@ impl Core {
         let server = state.file.server();
         let last = state.why.clone();
         drop(state);
-        let unknown = || trouble(Kind::Lost, "the file cannot be opened again");
+        let unknown = || {
+            trouble(
+                Kind::Silent,
+                "the server has brought nothing, and was given up a moment ago",
+            )
+        };
         let error = error.cloned().or(last).unwrap_or_else(unknown);
         let error = error.at(server).of(&self.url.path);
         for (promise, range) in broken {
@@ -392,7 +427,7 @@ impl Core {
             loop {
                 tokio::time::sleep(wait).await;
                 let Some(core) = core.upgrade() else { return };
-                let steps = core.state().recovery.tick(core.now());
+                let steps = core.tick();
                 core.perform(steps, None);
                 match due(&core) {
                     Some(left) => wait = left,
@@ -400,6 +435,12 @@ impl Core {
                 }
             }
         });
+    }
+
+    fn tick(&self) -> Vec<Step> {
+        let mut state = self.state();
+        let health = &mut self.health.known();
+        state.recovery.tick(health, self.now())
     }
 
     async fn open_again(self: Arc<Self>, after: Duration, avoid: Vec<String>) {
@@ -411,7 +452,8 @@ impl Core {
                 let mut state = self.state();
                 // The older file may be the last user of its connection: it goes when nothing is locked.
                 let older = std::mem::replace(&mut state.file, file);
-                let steps = state.recovery.reopened(self.now());
+                let now = self.now();
+                let steps = state.recovery.reopened(&mut self.health.known(), now);
                 drop(state);
                 drop(older);
                 self.perform(steps, None);
@@ -422,7 +464,9 @@ impl Core {
 
     fn refuse(self: &Arc<Self>, may_help: bool, error: &Trouble) {
         let mut state = self.state();
-        let steps = state.recovery.refused(may_help, self.now());
+        let (now, kind) = (self.now(), error.kind);
+        let health = &mut self.health.known();
+        let steps = state.recovery.refused(kind, may_help, health, now);
         state.why = Some(error.clone());
         drop(state);
         self.perform(steps, Some(error));

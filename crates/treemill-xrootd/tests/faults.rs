@@ -189,6 +189,28 @@ fn a_server_that_opens_the_file_and_brings_nothing_is_well_again_later() {
     assert!(source.submit(vec![0..1 << 20])[0].wait().unwrap() == bytes[..1 << 20]);
 }
 
+/// A run asks three times: the first read tries again and again, those after it once each.
+#[test]
+fn a_server_that_brings_nothing_is_tried_for_once_for_all_who_ask_again() {
+    let bytes = content(SIZE);
+    let Some(server) = Xrootd::start("silent", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let relay = Relay::start(server.port, u64::MAX);
+    let source = XrootdSource::open(&client(4), &url(relay.port)).unwrap();
+    relay.narrow(true);
+    let tried = || {
+        let before = relay.connections();
+        let error = source.submit(vec![0..1 << 20])[0].wait().unwrap_err();
+        assert!(error.is_transient(), "{error}");
+        relay.connections() - before
+    };
+    assert!(tried() > 1);
+    assert!(tried() <= 1 && tried() <= 1);
+    relay.narrow(false);
+    assert!(source.submit(vec![0..1 << 20])[0].wait().unwrap() == bytes[..1 << 20]);
+}
+
 /// A firewall that allows one connection, while each client has one of its own.
 #[test]
 fn clients_share_the_connections_that_a_server_takes() {
