@@ -4,7 +4,7 @@
 use crate::address::Server;
 use crate::claims::Claims;
 use crate::held::Held;
-use crate::limits::{DELAY, FIRST_RENEWAL, MOST_DELAY, MOST_SESSIONS, USUAL_LEASE};
+use crate::limits::{FIRST_RENEWAL, MOST_SESSIONS, USUAL_LEASE};
 use crate::placement::{Going, Placements};
 use crate::session::{Lost, Session, trouble};
 use crate::stores::Stores;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::RwLock;
 use tokio::time::{sleep, timeout};
-use treemill_transfer::{Kind, Owed, PerProcess, Trouble};
+use treemill_transfer::{Kind, Owed, PerProcess, Trouble, pause};
 
 type Clients = Mutex<HashMap<Server, Arc<Client>>>;
 
@@ -211,7 +211,7 @@ impl Client {
         read: impl Fn(&mut Results) -> Result<T, Failure>,
     ) -> Result<Result<T, Failure>, Trouble> {
         let begun = Instant::now();
-        let mut wait = DELAY;
+        let mut refusals = 0_u32;
         loop {
             let failure = match read(&mut self.call(&ask).await?) {
                 Ok(done) => return Ok(Ok(done)),
@@ -219,8 +219,8 @@ impl Client {
             };
             match failure.status().map(meaning) {
                 Some(Meaning::Later) if begun.elapsed() < patience => {
-                    sleep(wait).await;
-                    wait = wait.saturating_mul(2).min(MOST_DELAY);
+                    refusals = refusals.saturating_add(1);
+                    sleep(pause(refusals)).await;
                 }
                 // The next request makes a new session.
                 Some(Meaning::Session | Meaning::Client) => {

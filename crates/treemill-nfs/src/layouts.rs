@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::data::{Gathered, Reading};
 use crate::held::Held;
 use crate::laid::{Laid, Part, is_exclusive};
-use crate::limits::{DELAY, LAYOUTS_EACH, MOST_DELAY, MOST_LAYOUTS, READ_PATIENCE, SOONER};
+use crate::limits::{LAYOUTS_EACH, MOST_LAYOUTS, READ_PATIENCE, SOONER};
 use crate::placement::{Going, Layout, Placement};
 use crate::stripes::{Place, Stripes, devices};
 use crate::wire::compound::{Failure, Operations, Results};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::sleep;
-use treemill_transfer::Trouble;
+use treemill_transfer::{Trouble, pause};
 
 /// What the request that opened a file has told of its layout.
 pub(crate) type Told = Option<(LayoutType, Result<layout::Layout, Failure>)>;
@@ -235,7 +235,7 @@ impl Placement {
         ask: &Operations,
         kind: LayoutType,
     ) -> (Result<Result<layout::Layout, Failure>, Trouble>, Going) {
-        let (begun, mut wait) = (Instant::now(), DELAY);
+        let (begun, mut refusals) = (Instant::now(), 0_u32);
         loop {
             let going = client.going().await;
             self.set_coming(true);
@@ -251,8 +251,8 @@ impl Placement {
                         && begun.elapsed() < READ_PATIENCE =>
                 {
                     drop(going);
-                    sleep(wait).await;
-                    wait = wait.saturating_mul(2).min(MOST_DELAY);
+                    refusals = refusals.saturating_add(1);
+                    sleep(pause(refusals)).await;
                 }
                 _ => return (found, going),
             }

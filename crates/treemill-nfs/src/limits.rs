@@ -46,8 +46,8 @@ pub(crate) const MOST_CALLED: usize = 16;
 /// Bytes that READDIR asks for.
 pub(crate) const LISTING: u32 = 512 << 10;
 
-/// Steps on the way to one session.
-pub(crate) const MOST_STEPS: u32 = 24;
+/// Steps on the way to one session: with the waits before them as long as a usual period of grace, 90 s.
+pub(crate) const MOST_STEPS: u32 = 36;
 /// Connections of a session at a far server: one brings few bytes at first. XRootD has four (`CONNECTIONS` of treemill-remote), and
 /// takes one round trip less to its first bytes.
 pub(crate) const WIDTH: usize = 6;

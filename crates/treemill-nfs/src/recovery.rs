@@ -1,9 +1,10 @@
 //! The way to a session, as a state machine: what is said to the server next, after each answer. Statuses come in, steps
 //! go out. Knows no connection and no clock.
 
-use crate::limits::{DELAY, MOST_DELAY, MOST_STEPS};
+use crate::limits::MOST_STEPS;
 use crate::wire::status::{Meaning, meaning};
 use std::time::Duration;
+use treemill_transfer::pause;
 
 /// What is said to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,9 +108,8 @@ impl Recovery {
         };
         let is_same = next == self.step;
         self.step = next;
-        let wait = DELAY.saturating_mul(1 << self.failures.saturating_sub(1).min(10));
         Then::Wait(match is_same || self.failures > 2 {
-            true => wait.min(MOST_DELAY),
+            true => pause(self.failures),
             false => Duration::ZERO,
         })
     }

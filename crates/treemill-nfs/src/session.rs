@@ -2,9 +2,7 @@
 
 use crate::claims::Claims;
 use crate::connection::{Answer, Connection, Hold, Sending};
-use crate::limits::{
-    DELAY, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, MOST_DELAY, READ_PATIENCE, SLOTS, YOUTH,
-};
+use crate::limits::{FEWEST_OPERATIONS, FRAME, MOST_ANSWER, READ_PATIENCE, SLOTS, YOUTH};
 use crate::queue::Queue;
 use crate::room::Room;
 use crate::shares::Load;
@@ -19,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{sleep, timeout};
-use treemill_transfer::{FAR, Kind, Owed, SILENCE, Trouble};
+use treemill_transfer::{FAR, Kind, Owed, SILENCE, Trouble, pause};
 
 /// A server that was started anew and kept its sessions wants the files' state claimed again (SEQ4_STATUS_*).
 const RECLAIM_NEEDED: u32 = 0x100;
@@ -247,7 +245,7 @@ impl Session {
             before = before.reclaim_complete();
         }
         let arguments = operations.arguments(self.minor, &before);
-        let (begun, mut wait) = (Instant::now(), DELAY);
+        let (begun, mut refusals) = (Instant::now(), 0_u32);
         let (mut results, said) = loop {
             *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
             let (connection, owed) = self.trunk.soonest(bytes).ok_or_else(no_slot)?;
@@ -268,8 +266,8 @@ impl Session {
                     if begun.elapsed() > READ_PATIENCE {
                         return Err(Lost::Trouble(trouble(&failure)));
                     }
-                    sleep(wait).await;
-                    wait = wait.saturating_mul(2).min(MOST_DELAY);
+                    refusals = refusals.saturating_add(1);
+                    sleep(pause(refusals)).await;
                     taken.set_refused(false);
                 }
                 Err(failure) => return Err(self.lost(&failure)),

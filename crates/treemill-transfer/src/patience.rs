@@ -159,10 +159,6 @@ pub mod nfs {
     /// The time for which a data server may answer nothing before the metadata server is asked: shorter than the caller waits
     /// for a READ.
     pub const DATA_PATIENCE: Duration = Duration::from_secs(3);
-    /// The wait after NFS4ERR_DELAY or NFS4ERR_GRACE, at first; it doubles.
-    pub const DELAY: Duration = Duration::from_millis(100);
-    /// The longest wait between two attempts.
-    pub const MOST_DELAY: Duration = Duration::from_secs(5);
     /// The time for which a server may ask to be asked later when a file is opened. A server that has restarted opens nothing
     /// new for a period of grace, which is 90 s as a rule.
     pub const PATIENCE: Duration = Duration::from_secs(150);
@@ -233,7 +229,7 @@ const _: () = {
     assert!(is_before(xrootd::SHARED_IDLE, xrootd::CROWDED));
     // NFS: three sessions, one after the other, and what a READ waits for within the silence of one.
     assert!(nfs::MOST_SESSIONS == 3 && is_kept(&[nfs::SILENCE; 3]));
-    assert!(is_before(nfs::READ_PATIENCE, nfs::SILENCE));
+    assert!(sum(&[nfs::READ_PATIENCE], MOST_BACK_OFF) <= nfs::SILENCE.as_millis());
     assert!(is_before(nfs::DATA_PATIENCE, nfs::SILENCE));
     // dCap: a connection to the door, and what the door says.
     let door = Duration::from_secs(dcap::OPENING_SECONDS);
