@@ -209,3 +209,11 @@ def test_a_process_is_not_full_while_a_long_packet_takes_much():
     found = low.look(150, {"short": AtWork(None, 1, 101)})
     assert found.keeps == 150
     assert set(found.worked) == {"long", "short"}
+
+
+def test_a_process_that_lives_through_many_queries_keeps_no_name_of_each():
+    low = LowWater(limit=3200)
+    named = [low.look(100, {f"query {n}": AtWork(None, 0, 1)}) for n in range(1000)]
+    told = [each for each in named[1:] if each is not None]
+    assert max(len(each.worked) for each in told) < 100
+    assert sum(len(each.worked) for each in told) > 900

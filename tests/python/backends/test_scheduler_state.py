@@ -811,6 +811,16 @@ def test_a_query_that_fills_no_process_need_not_be_alone_after_a_while():
     assert scheduler_state._blame.most("ana's") is None
 
 
+def test_of_queries_that_are_over_nothing_is_kept_for_each_process_that_they_worked_in():
+    scheduler_state, say, _ = shared_process()
+    say("b", KeepsMemory(100, 1000, ()))
+    for grown in range(1, 500):
+        say("b", KeepsMemory(100 + grown, 1000, (f"over {grown}", f"over, too, {grown}", "ana's")))
+    process = scheduler_state._blame._processes["b"]
+    assert len(process.parts) == len(process.since) == 2
+    assert process.parts["ana's"] == pytest.approx(499 / 3), "they have had their part"
+
+
 @pytest.mark.parametrize("end", ["stop", "abort"])
 def test_stopped_queries_leave_their_threads_to_others_while_their_results_wait(end):
     scheduler_state, _, go_on = shared_process()

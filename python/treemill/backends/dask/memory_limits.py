@@ -28,6 +28,8 @@ _CALM_SECONDS = 0.5
 """Between looks, if no query has a limit."""
 _STEPS = 32
 """What a process keeps is told when it has changed by such a part of what it may have."""
+_MOST_WORKED = 64
+"""It is also told when so many queries have worked: a process may live through any number."""
 _MEASURE_SECONDS = 60.0
 """Seconds after which a query that should have the process for itself, and has not done a packet
 there alone, is taken for measured: another one's packet may never end."""
@@ -230,7 +232,8 @@ class LowWater:
             return None
         keeps, self._least = self._least, private
         self._until = {work: doing.done + doing.in_hand for work, doing in at_work.items()}
-        if abs(keeps - self._told) < self._step or not self._worked:
+        are_many = len(self._worked) >= _MOST_WORKED
+        if not self._worked or not (are_many or abs(keeps - self._told) >= self._step):
             return None
         worked, self._worked, self._told = tuple(self._worked), {}, keeps
         return Kept(keeps, worked)

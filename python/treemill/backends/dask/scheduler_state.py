@@ -191,8 +191,11 @@ class SchedulerState:
 
     def _filled(self, address: str) -> Filled | None:
         """What follows if the process died of what its passes had kept there."""
-        queries = {name for name, each in self._passes.items() if not each.over}
-        return self._blame.filled(address, queries, self._turns.is_alone, self._clock())
+        there = self._not_over()
+        return self._blame.filled(address, there, self._turns.is_alone, self._clock())
+
+    def _not_over(self) -> set[str]:
+        return {name for name, each in self._passes.items() if not each.over}
 
     def _set_apart(self, filled: Filled, address: str, reason: str) -> None:
         now = self._clock()
@@ -291,8 +294,11 @@ class SchedulerState:
             return False
         for message in messages:
             if isinstance(message, KeepsMemory):
-                told = (message.keeps, message.limit, message.worked)
-                self._blame.keeps(address, *told, self._clock())
+                # Those that are over have their parts, but no names: a process outlives many.
+                there = self._not_over()
+                worked = [name if name in there else "" for name in message.worked]
+                kept = (message.keeps, message.limit, worked)
+                self._blame.keeps(address, *kept, self._clock())
                 continue
             about = self._passes.get(message.work)  # type: ignore[attr-defined]
             if about is not None:
