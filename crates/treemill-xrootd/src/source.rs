@@ -465,8 +465,9 @@ impl Core {
     fn refuse(self: &Arc<Self>, may_help: bool, error: &Trouble) {
         let mut state = self.state();
         let (now, kind) = (self.now(), error.kind);
-        let health = &mut self.health.known();
-        let steps = state.recovery.refused(kind, may_help, health, now);
+        // The health is locked for this line only: those who are told may ask again at once.
+        let recovery = &mut state.recovery;
+        let steps = recovery.refused(kind, may_help, &mut self.health.known(), now);
         state.why = Some(error.clone());
         drop(state);
         self.perform(steps, Some(error));

@@ -16,9 +16,12 @@ use common::scripted::{redirect, serve};
 use common::{Xrootd, content};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 use treemill_source::{Source, Ticket};
 use treemill_xrootd::stream::Deadlines;
+use treemill_xrootd::wire::codes;
 use treemill_xrootd::{Client, Options, XrootdSource};
 
 const SIZE: usize = 8 << 20;
@@ -209,6 +212,35 @@ fn a_server_that_brings_nothing_is_tried_for_once_for_all_who_ask_again() {
     assert!(tried() <= 1 && tried() <= 1);
     relay.narrow(false);
     assert!(source.submit(vec![0..1 << 20])[0].wait().unwrap() == bytes[..1 << 20]);
+}
+
+/// Who is told that a file cannot be had may ask for it at once, on the same thread.
+#[test]
+fn who_is_told_that_a_file_is_gone_may_ask_again_at_once() {
+    let bytes = content(SIZE);
+    let Some(mut server) = Xrootd::start("asked-again", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let (port, is_gone) = (server.port, Arc::new(AtomicBool::new(false)));
+    let gone = Arc::clone(&is_gone);
+    let manager = serve(move |_| match gone.load(Ordering::SeqCst) {
+        true => (codes::ERROR, missing()),
+        false => redirect("127.0.0.1", port, ""),
+    });
+    let source = Arc::new(XrootdSource::open(&client(30), &url(manager)).unwrap());
+    is_gone.store(true, Ordering::SeqCst);
+    server.kill();
+    let ticket = source.submit(vec![0..10]).remove(0);
+    let (again, (told, answers)) = (Arc::clone(&source), channel());
+    ticket.on_ready(move |_| told.send(again.submit(vec![10..20]).remove(0)).unwrap());
+    let second = answers.recv_timeout(Duration::from_secs(60)).unwrap();
+    let error = second.wait().unwrap_err();
+    assert!(error.to_string().contains("no such file"), "{error}");
+}
+
+/// The answer of a server that has no such file.
+fn missing() -> Vec<u8> {
+    [&codes::NOT_FOUND.to_be_bytes()[..], b"no such file\0"].concat()
 }
 
 /// A firewall that allows one connection, while each client has one of its own.
