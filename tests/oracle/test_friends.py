@@ -280,6 +280,35 @@ def test_what_a_first_file_says_of_recorded_friends_counts(recording, session):
         with_parts(session, recording, "recorded.root", "first.root")
 
 
+def test_nothing_is_remembered_beside_a_recorded_friend_that_has_just_been_written(
+    recording, session
+):
+    for value in (2.0, 3.0):
+        with uproot.recreate(recording / "aside.root") as file:
+            file["aside"] = {"aside_x": np.full(700, value)}
+        (found, _), _ = with_parts(session, recording, "recorded.root")
+        assert found == 700 * value
+
+
+def test_nothing_is_remembered_beside_a_recorded_friend_that_records_one(
+    folder, recording, session
+):
+    shutil.copy(folder / "outer.root", recording)
+    settled(recording / "outer.root")
+
+    def run(**options):
+        events = tm.dataset(str(recording / "outer.root"))
+        return session.run(events.sum("main_x"), events.sum("outer_x"), **options)
+
+    assert run() == run()
+    assert session.report.remembered.parts == 1
+    assert "records friends with friends of their own" in str(session.report)
+    with uproot.recreate(recording / "recorded.root") as file:
+        file["main"] = {"main_x": np.full(700, 2.0)}
+    settled(recording / "recorded.root")
+    assert run()[0] == 2 * 700.0
+
+
 def test_what_needs_no_recorded_friend_is_remembered_without_it(recording, session):
     os.remove(recording / "aside.root")
     for parts in (1, 0):

@@ -469,47 +469,53 @@ class RecordedKeys:
 
     def __init__(self, chain: Chain, files: FilesOfChain, there: Remembered) -> None:
         self._chain, self._own, self._there = chain, files, there
-        self._known: dict[int, list[tuple[str, FilesOfChain]] | None] = {}
+        self._known: dict[int, list[tuple[str, FilesOfChain]]] = {}
         self._chains: dict[str, FilesOfChain] = {}
         self.reasons: dict[int, str] = {}
-        """Why nothing is known of what is joined to a file."""
+        """Why it is not known for certain what is joined to a file."""
 
-    def _of(self, number: int) -> list[tuple[str, FilesOfChain]] | None:
-        """The friends of a file, by their aliases; None if they are not known for certain."""
+    def _of(self, number: int) -> list[tuple[str, FilesOfChain]]:
+        """The friends of a file that are there, by their aliases."""
         if number not in self._known:
-            found = self._looked(number)
-            self._known[number] = None if isinstance(found, str) else found
-            if isinstance(found, str):
-                self.reasons[number] = f"records friends {found}"
+            found = self._known[number] = []
+            for alias, files, reason in self._looked(number):
+                if files is not None:
+                    found.append((alias, files))
+                if reason is not None:
+                    self.reasons[number] = f"records friends {reason}"
         return self._known[number]
 
-    def _looked(self, number: int) -> list[tuple[str, FilesOfChain]] | str:
+    def _looked(self, number: int) -> Iterator[tuple[str, FilesOfChain | None, str | None]]:
+        """The friends that a file records, by their aliases; None for one that is out of reach; and
+        why one is not known for certain. The columns of those count all the same: what may mean
+        them is not remembered."""
         about = self._own.about(number)
         if about is None:
-            return "that are out of reach"
-        found = []
+            yield "", None, "that are out of reach"
+            return
         for recorded in about.friends:
+            alias = recorded[0]
             try:
                 friend = recorded_chain(self._chain, number, (*recorded,))
             except TreemillError:
-                return "that are out of reach"
+                yield alias, None, "that are out of reach"
+                continue
             place = str(friend.locations[0])
             files = self._chains.get(place)  # files may record the same one
             if files is None:
                 files = self._chains[place] = FilesOfChain(friend.pinned(), self._there)
             if files.key(0) is None:
-                return f"that are {files.reasons[0]}"
+                yield alias, files, f"that are {files.reasons[0]}"
+                continue
             its = files.about(0)
-            if its is None or its.friends:
-                return "with friends of their own"
-            found.append((recorded[0], files))
-        return found
+            is_plain = its is not None and not its.friends
+            yield alias, files, None if is_plain else "with friends of their own"
 
     def is_meant(self, words: Set[str], numbers: Iterable[int]) -> bool:
         """Whether expressions of these words may mean a column that these files' friends have."""
         seen = set[tuple[str, int]]()
         for number in numbers:
-            for alias, files in self._of(number) or ():
+            for alias, files in self._of(number):
                 about = files.about(0)
                 if about is None or (alias, id(about.names)) in seen:
                     continue
@@ -526,7 +532,7 @@ class RecordedKeys:
     def of(self, number: int) -> bytes | None:
         """What is joined to a file; None if it is not known for certain."""
         friends = self._of(number)
-        if friends is None:
+        if number in self.reasons:
             return None
         keys: list[str | bytes] = [self._meant]
         for alias, files in friends:
@@ -536,11 +542,12 @@ class RecordedKeys:
         return key_of("recorded", *keys)
 
     def unchanged(self, numbers: Set[int], seen: Seen) -> set[int]:
-        """Those of these files whose friends are as they were. Looks at each of these once."""
-        joined = {number: self._of(number) or () for number in numbers}
-        every = {id(files): files for friends in joined.values() for _, files in friends}
+        """Those of these files whose friends, if they are known, are as they were. Looks at each of
+        these once."""
+        known = {n: [each for _, each in self._of(n) if each.key(0) is not None] for n in numbers}
+        every = {id(files): files for friends in known.values() for files in friends}
         same = {at for at, files in every.items() if files.are_seen(files.unchanged([0]), seen)}
-        return {n for n, friends in joined.items() if all(id(f) in same for _, f in friends)}
+        return {n for n, friends in known.items() if all(id(each) in same for each in friends)}
 
 
 _FINE, _COARSE = 50_000_000, 2_000_000_000

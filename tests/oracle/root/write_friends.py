@@ -45,6 +45,7 @@ write("far.root", "far", [(e * 1237) % 2500 for e in range(2500) if e % 3], inde
 write("plain.root", "plain", range(2000))
 write("aside.root", "aside", range(700, 1400))
 write("recorded.root", "main", range(700), friend=("near=aside", "aside.root"))
+write("outer.root", "outer", range(700), friend=("between=main", "recorded.root"))
 os.makedirs("inner", exist_ok=True)
 os.chdir("inner")
 write("recorded.root", "main", range(700), friend=("far", "../far.root"))
