@@ -166,7 +166,7 @@ class _Total:
         self.open = {file: _core.Partial.joined(each.values) for file, each in of.begun.items()}
         """The files of which not all is merged."""
         self._borrowing: set[object] = set()
-        """The files that record friends."""
+        """The files in whose sums is more than what is known of them: see PartialByPart."""
         self._kept: set[int] = set()
         self.seen: Seen = None
         self.keys = {index: key for each in of.samples for index, key in each.bookings.items()}

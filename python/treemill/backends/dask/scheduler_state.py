@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..._system.memory import said_bytes
-from ...errors import QueryError, WorkerError
+from ...errors import QueryError
 from ...frozen import replaced
 from ...scheduling import Blame, Coverage, Filled, Grant, Monitored, Rules, Turns
+from ..base import given_up
 from .messages import (
     AdmittedThreads,
     Begin,
@@ -206,13 +207,13 @@ class SchedulerState:
         if filled.given_up is not None:
             about = self._passes[filled.given_up]
             words = (
-                f"query {about.request.title!r} was given up: again and again worker processes "
-                f"were lost which it alone had filled with memory: {reason}. It keeps something of "
-                "each packet that is not its result, in a list of a module, a cache, a thread or a "
-                "library; give that back after each chunk. If its result is that large, workers "
-                "need more memory"
+                "again and again worker processes were lost which it alone had filled with memory: "
+                f"{reason}. It keeps something of each packet that is not its result, in a list of "
+                "a module, a cache, a thread or a library; give that back after each chunk. If its "
+                "result is that large, workers need more memory"
             )
-            self._post(about, about.fail(WorkerError(words, worker=address)))
+            error = given_up(about.request.title, words, worker=address)
+            self._post(about, about.fail(error))
         self._decide()
 
     def _measure(self, pass_scheduler: PassScheduler, address: str, is_wanted: bool) -> None:
