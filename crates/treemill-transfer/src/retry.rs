@@ -35,6 +35,8 @@ pub struct Retry {
     is_strange: bool,
     /// How long others have waited in vain before this, until a moment ago.
     spent: Duration,
+    /// When the present attempt begins.
+    begun: Duration,
     /// How long the present attempt may bring nothing.
     silence: Duration,
 }
@@ -58,6 +60,7 @@ impl Retry {
             attempts: 1,
             is_strange: false,
             spent: Duration::ZERO,
+            begun: Duration::ZERO,
             silence: limits.silence,
         }
     }
@@ -167,6 +170,7 @@ impl Retry {
             return None;
         }
         if self.is_doubtful() {
+            self.begun = now.saturating_add(wait);
             self.silence = doubtful(self.spent.saturating_add(waited));
         }
         Some(wait)
@@ -197,8 +201,9 @@ impl Retry {
     /// How long what has waited for this time without progress is still waited for.
     #[must_use]
     pub fn time_left(&self, waited: Duration) -> Duration {
+        let begun = self.begun.saturating_sub(self.progress);
         let most = match self.is_doubtful() {
-            true => self.silence,
+            true => begun.saturating_add(self.silence),
             false => PATIENCE,
         };
         most.saturating_sub(waited)
@@ -284,6 +289,11 @@ mod tests {
             let mut now = Duration::ZERO;
             while let Some(wait) = retry.failed(&refused, now) {
                 now += wait;
+                assert_eq!(
+                    retry.time_left(now),
+                    retry.silence(),
+                    "the attempt is waited for"
+                );
             }
             now
         };

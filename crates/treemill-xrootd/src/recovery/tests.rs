@@ -273,7 +273,13 @@ fn openings_wait_longer_each_time_and_end() {
 fn given_up(recovery: &mut Known, mut now: u64) -> u64 {
     let mut steps = recovery.asked(asked(1, at(now)), at(now));
     while let [Step::Open { after, .. }] = &steps[..] {
-        now += u64::try_from(after.as_millis()).unwrap() + 1;
+        now += u64::try_from(after.as_millis()).unwrap();
+        assert_eq!(
+            recovery.tick(at(now)),
+            [],
+            "it is given up before it is tried"
+        );
+        now += 1;
         steps = recovery.refused(true, at(now));
     }
     assert!(matches!(&steps[..], [Step::GiveUp(pieces)] if pieces.len() == 1));
