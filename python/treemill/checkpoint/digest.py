@@ -137,6 +137,12 @@ _LOOKING = (
 class _Certain(_Exact):
     """Walks through one value."""
 
+    def __init__(self, before: _Certain | None = None) -> None:
+        """`before`: the walk that has met the value."""
+        super().__init__(before)
+        self._measured: set[object] = before._measured if before else set()
+        """Functions that numba compiles that were met, each measured by itself once."""
+
     def of(self, value: object) -> bytes:
         """See Walk. A text that names a file is its name for functions of packages, maybe, which
         read it: the file counts, too."""
@@ -150,13 +156,10 @@ class _Certain(_Exact):
     def _compiled(self, value: object) -> bytes:
         """See Walk. What such a function uses is in its code since it was compiled."""
         walked = super()._compiled(value)
-        if value in _measuring or not hasattr(value, "py_func"):
+        if value in self._measured or not hasattr(value, "py_func"):
             return walked
-        _measuring.add(value)
-        try:
-            own = _Certain()._compiled(value)  # however deep in another function it is met here
-        finally:
-            _measuring.discard(value)
+        self._measured.add(value)
+        own = _Certain(self)._compiled(value)  # however deep in another function it is met here
         is_compiled = bool(getattr(value, "overloads", None))
         if is_compiled and _compiled_as.setdefault(value, own) != own:
             raise UnsupportedError(f"what {value!r} uses has changed since numba compiled it")
@@ -263,7 +266,6 @@ Path = tuple[str, ...]
 _compiled_as: weakref.WeakKeyDictionary[object, bytes] = weakref.WeakKeyDictionary()
 """What functions that numba compiles were when they were met last, without those that had been
 compiled before."""
-_measuring: set[object] = set()
 
 
 class _Named:
@@ -311,6 +313,8 @@ def _paths(code: types.CodeType, name: str, loads: Set[str]) -> frozenset[Path]:
         for step in dis.get_instructions(each):
             if path is not None and step.opname in _ATTRIBUTES:
                 path.append(str(step.argval))
+                continue
+            if step.opname == "EXTENDED_ARG":  # of the next one, in code of many names
                 continue
             if path is not None:
                 found.add(tuple(path))

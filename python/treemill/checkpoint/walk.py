@@ -437,14 +437,17 @@ def _found(
             yield f"{module.__name__}.{name}", value
 
 
-def _is_held(value: object) -> bool:
+def _is_held(value: object, within: frozenset[int] = frozenset()) -> bool:
     """Whether it counts what a module holds, beside its source. Of other objects, such as what is
-    remembered or counted, nobody knows whether results depend on them."""
+    remembered or counted, nobody knows whether results depend on them. `within`: the ids of the
+    lists and dictionaries that it is in; one that holds itself is none of numbers and texts."""
     if isinstance(value, types.FunctionType | type):
         return is_own(value.__module__) and is_importable(value)
     if isinstance(value, list | tuple | dict):
-        items = value.values() if isinstance(value, dict) else value
-        return bool(value) and all(_is_held(each) for each in items)
+        if id(value) in within:
+            return False
+        items, within = value.values() if isinstance(value, dict) else value, within | {id(value)}
+        return bool(value) and all(_is_held(each, within) for each in items)
     return type(value) in _SCALARS
 
 

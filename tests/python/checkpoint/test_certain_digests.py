@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from treemill import UnsupportedError
 from treemill.checkpoint import digest
+from treemill.checkpoint.digest import _Certain
 
 SCALE = 2.0
 LOOKED_AT = {"a": [1, 2, (3, "x")], "b": np.arange(3)}
@@ -184,6 +185,29 @@ def test_what_programs_set_in_packages_counts(module, tmp_path, monkeypatch, wha
     monkeypatch.setattr(package.inner, "CUT", 2)
     monkeypatch.setattr(package, "times", lambda x: 2 * x)
     assert digest(f, certain=True) != before
+
+
+def test_names_count_in_code_of_many_names(module, monkeypatch):
+    many = "\n".join(f"  x.name{number}" for number in range(300))
+    made = module(f"import helper_of_mine as me\nC = 1\ndef f(x):\n{many}\n  return me.C * x")
+    first = digest(made.f, certain=True)
+    monkeypatch.setattr(made, "C", 2)
+    assert digest(made.f, certain=True) != first
+
+
+def test_compiled_functions_that_use_each_other_are_gone_through_once_each(module, monkeypatch):
+    pytest.importorskip("numba")
+    each = (f"@numba.njit\ndef f{n}(x): return f{n - 1}(x) + {n}" for n in range(1, 9))
+    made = module("import numba\n@numba.njit\ndef f0(x): return x\n" + "\n".join(each))
+    walks, compiled = [], _Certain._compiled
+
+    def counted(walk, value):
+        walks.append(value)
+        return compiled(walk, value)
+
+    monkeypatch.setattr(_Certain, "_compiled", counted)
+    digest(made.f8, certain=True)
+    assert len(walks) <= 9 * 10, "each by itself, with those that it uses"
 
 
 def test_names_that_programs_add_to_python_count(module, monkeypatch):

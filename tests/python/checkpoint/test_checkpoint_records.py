@@ -262,6 +262,7 @@ print(*(digest(each) != one for each, one in zip(values, before)))
         ("analysis.Base.eta = 2.5", [False, True, False, False, False]),
         ("analysis.LEVELS['tight'] = 3", [True, False, False, True, False]),
         ("analysis.calls = 7; analysis.known['x'] = object()", [False] * 5),
+        ("analysis.known['x'] = analysis.known", [False] * 5),
     ],
 )
 def test_what_a_program_sets_in_its_modules_counts(tmp_path, change, seen):
