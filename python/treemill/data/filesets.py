@@ -209,15 +209,19 @@ def _check_items(name: str, sample: object) -> None:
         return
     files = sample["files"]
     each_file = files.items() if isinstance(files, Mapping) else ()
-    for of, known, items in (
-        (f"the sample {name!r}", _OF_SAMPLES, sample),
-        *((str(at), _OF_FILES, file) for at, file in each_file if isinstance(file, Mapping)),
+    for of, known, tree, items in (
+        (f"the sample {name!r}", _OF_SAMPLES, "treename", sample),
+        *(
+            (str(at), _OF_FILES, "object_path", file)
+            for at, file in each_file
+            if isinstance(file, Mapping)
+        ),
     ):
         unknown = items.keys() - known
         if unknown:
             first = min(map(str, unknown))
-            where = {"tree": "treename", "object_path": "treename"}.get(first)
-            hint = f"call it {where!r}" if where else "what describes a sample is in its metadata"
+            is_tree = first in ("tree", "treename", "object_path")
+            hint = f"call it {tree!r}" if is_tree else "what describes a sample is in its metadata"
             raise QueryError(
                 f"{of} of a fileset has {first!r}, which is none of {', '.join(sorted(known))}: "
                 f"{hint}"

@@ -132,6 +132,9 @@ def test_items_that_mean_nothing_are_refused(paths, sample, about):
     of_file = {"object_path": "Events", "stepz": [[0, 10]]}
     with raises(tm.QueryError, about=[paths[0], "'stepz'"]):
         tm.fileset({"dy": {"files": {paths[0]: of_file}}})
+    for name in ("tree", "treename"):
+        with raises(tm.QueryError, about=[paths[0], f"'{name}'", "call it 'object_path'"]):
+            tm.fileset({"dy": {"files": {paths[0]: {name: "Events"}}}})
 
 
 def test_items_of_coffeas_and_verified_filesets_are_taken(paths):
