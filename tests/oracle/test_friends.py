@@ -309,6 +309,17 @@ def test_nothing_is_remembered_beside_a_recorded_friend_that_records_one(
     assert run()[0] == 2 * 700.0
 
 
+def test_nothing_is_remembered_beside_a_recorded_pattern_of_names(folder, recording, session):
+    shutil.copy(folder / "pattern.root", recording)
+    settled(recording / "pattern.root", folder / "part0.root")
+    for value in (2.0, 3.0):
+        with uproot.recreate(folder / "part1.root") as file:
+            file["aside"] = {"aside_x": np.full(350, value)}
+        settled(folder / "part1.root")
+        (found, _), _ = with_parts(session, recording, "pattern.root")
+        assert found == pytest.approx(sum(0.5 * n for n in range(350)) + 350 * value)
+
+
 def test_what_needs_no_recorded_friend_is_remembered_without_it(recording, session):
     os.remove(recording / "aside.root")
     for parts in (1, 0):

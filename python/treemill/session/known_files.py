@@ -504,6 +504,9 @@ class RecordedKeys:
             files = self._chains.get(place)  # files may record the same one
             if files is None:
                 files = self._chains[place] = FilesOfChain(friend.pinned(), self._there)
+            if len(friend.locations) > 1:  # a pattern of names, which means others tomorrow
+                yield alias, files, "of several files"
+                continue
             if files.key(0) is None:
                 yield alias, files, f"that are {files.reasons[0]}"
                 continue

@@ -11,8 +11,8 @@ folder = sys.argv[1]
 os.chdir(folder)
 
 
-def write(path, name, events, friend=None, index=None):
-    file = ROOT.TFile(path, "RECREATE")
+def write(path, name, events, friend=None, index=None, compression=1):
+    file = ROOT.TFile(path, "RECREATE", "", compression)
     tree = ROOT.TTree(name, name)
     tree.SetAutoFlush(100)
     run, event, n = (array.array("i", [0]) for _ in range(3))
@@ -46,6 +46,14 @@ write("plain.root", "plain", range(2000))
 write("aside.root", "aside", range(700, 1400))
 write("recorded.root", "main", range(700), friend=("near=aside", "aside.root"))
 write("outer.root", "outer", range(700), friend=("between=main", "recorded.root"))
+for i in range(2):
+    write(f"part{i}.root", "aside", range(350 * i, 350 * (i + 1)))
+several = "several=aside", f"{os.getcwd()}/part0.root"
+write("pattern.root", "main", range(700), friend=several, compression=0)
+with open("pattern.root", "r+b") as file:  # ROOT itself records no pattern of names
+    content = file.read().replace(b"part0.root", b"part?.root")
+    file.seek(0)
+    file.write(content)
 os.makedirs("inner", exist_ok=True)
 os.chdir("inner")
 write("recorded.root", "main", range(700), friend=("far", "../far.root"))
