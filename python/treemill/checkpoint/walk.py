@@ -109,6 +109,11 @@ _GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME"}
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, bytearray, type(...))
 _WITH_UFUNCS = ("numpy", "scipy")
 _CACHED: type = type(cache(len))
+_DECORATED: tuple[tuple[type, str], ...] = (
+    *((staticmethod, "__func__"), (classmethod, "__func__"), (property, "fget")),
+    *((cached_property, "func"), (_CACHED, "__wrapped__")),
+)
+"""What decorators make, and where it has the function."""
 _OF_EVERY_CACHE = {*functools.WRAPPER_ASSIGNMENTS, "__wrapped__", "cache_parameters"}
 _OF_EVERY_CLASS = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__"),
@@ -217,8 +222,9 @@ class Walk:
     def _kind(self, value: type) -> bytes:
         if not is_importable(value):
             return self._described(value)
-        parts = (*value.__bases__, *vars(value).values())
-        return self._imported(value, [each for each in parts if _is_held(each)])
+        parts = [*value.__bases__, *vars(value).values()]
+        parts += [inner for each in parts for inner in _inside(each)]
+        return self._imported(value, [each for each in parts if _is_code(each) or _is_held(each)])
 
     def _imported(self, value: types.FunctionType | _Class, parts: Iterable[object]) -> bytes:
         """The digest of what another process would import, and, in the user's own modules, of what
@@ -412,14 +418,36 @@ def _is_code(value: object) -> TypeGuard[types.FunctionType]:
 def _held(function: types.FunctionType) -> dict[str, object]:
     """What a function finds in the user's own modules, itself or by the functions and classes that
     it uses: numbers and texts, and lists and dictionaries of these."""
-    code, held = function.__code__, dict[str, object]()
-    for name in sorted(_names(code)):  # what refers to itself has a digest by where the walk began
-        value = function.__globals__.get(name)
-        if isinstance(value, types.ModuleType):
-            held.update(_found(value, _attributes(code), set()))
-        elif function.__module__ != "__main__":
-            held[name] = value
+    held, waiting, seen = dict[str, object](), [function], set[int]()
+    while waiting:  # what refers to itself has a digest by where the walk began
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        module, code, found = each.__globals__.get("__name__"), each.__code__, dict[str, object]()
+        for name in sorted(_names(code)) if isinstance(module, str) and is_own(module) else ():
+            value = each.__globals__.get(name)
+            if isinstance(value, types.ModuleType):
+                found.update(_found(value, _attributes(code), set()))
+            elif module != "__main__":
+                found[f"{module}.{name}"] = value
+        held |= found
+        kept = [*map(_content, each.__closure__ or ()), *found.values()]
+        waiting += [inner for value in kept for inner in _inside(value)]
     return {name: value for name, value in held.items() if _is_held(value)}
+
+
+def _inside(value: object) -> list[types.FunctionType]:
+    """The functions that are not imported themselves, in what decorators have made of them: methods
+    of classes, those that remember results, numba's, and functions with others in their cells."""
+    kind = type(value)
+    inner: object = None if _is_held(value) else value
+    for made, name in _DECORATED:
+        if issubclass(kind, made):
+            inner = getattr(value, name)
+    if kind.__module__.partition(".")[0] == "numba":
+        inner = getattr(value, "py_func", None) or getattr(value, "__wrapped__", None)
+    return [inner] if _is_code(inner) else []
 
 
 def _found(

@@ -1,5 +1,6 @@
 """Records of passes without any pass: their bytes, what they are of, how often they are written."""
 
+import importlib
 import os
 import signal
 import subprocess
@@ -280,6 +281,49 @@ def test_what_a_program_sets_in_its_modules_counts(tmp_path, change, seen):
     program = SET.format(folder=str(tmp_path), change=change)
     for seed in (1, 2):
         assert run(program, seed) == [str(each) for each in seen]
+
+
+DECORATED = {
+    "a static method": "class It:\n  @staticmethod\n  def f(x): return C * x",
+    "a class method": "class It:\n  @classmethod\n  def f(cls, x): return C * x",
+    "a property": "class It:\n  @property\n  def f(self): return C",
+    "a cached property": "class It:\n  @functools.cached_property\n  def f(self): return C",
+    "a decorated method": "class It:\n  @decorated\n  def f(self): return C",
+    "a decorated function": "@decorated\ndef It(x): return C * x",
+    "use of a decorated function": "@decorated\ndef f(x): return C * x\ndef It(x): return f(x)",
+    "use of a cache": "@functools.cache\ndef f(x): return C * x\ndef It(x): return f(x)",
+    "use of a lambda": "f = lambda x: C * x\ndef It(x): return f(x)",
+}
+
+
+def test_what_a_program_sets_counts_for_what_decorators_have_made(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    for number, (what, text) in enumerate(DECORATED.items()):
+        assert sees_other_value(tmp_path, f"decorated_{number}", text), what
+
+
+def test_what_a_program_sets_counts_for_what_numba_compiles(tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "import numba\n@numba.njit\ndef f(x): return C * x\ndef It(x): return f(x)"
+    assert sees_other_value(tmp_path, "compiled_by_numba", text)
+
+
+def sees_other_value(folder, name, text):
+    """Whether the digest of what this text calls It is another one when a value is."""
+    (folder / f"{name}.py").write_text(
+        "import functools\n"
+        "C = 2\n"
+        "def decorated(f):\n"
+        "  @functools.wraps(f)\n"
+        "  def inner(x): return f(x)\n"
+        "  return inner\n" + text
+    )
+    module = importlib.import_module(name)
+    before = digest(module.It)
+    assert digest(module.It) == before
+    module.C = 3
+    return digest(module.It) != before
 
 
 @given(
