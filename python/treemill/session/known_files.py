@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..backends.merged_partial import Seen
 from ..backends.remembered_partial import HERE
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..checkpoint.totals import Record, Remembered
     from ..data.chain import Chain
     from ..data.friend_columns import Friend, FriendChain
+    from ..data.friends import Friends
 
 __all__ = [
     "DefaultKeys",
@@ -565,9 +566,9 @@ def _is_settled(state: source.Identity, now: int) -> bool:
     return now - state.changed > (_COARSE if is_coarse else _FINE)
 
 
-def check_files(chain: Chain) -> None:
-    """Raises UnsupportedError if results of all of these files together cannot be remembered. Opens
-    them."""
+def check_files(chain: Chain | FriendChain) -> None:
+    """Raises UnsupportedError if results of all of these files together, with their friends, cannot
+    be remembered. Opens them."""
     now = time.time_ns()
     if chain.trees.far or any(each.replicas for each in chain.locations):
         raise UnsupportedError("files are on servers")
@@ -576,3 +577,5 @@ def check_files(chain: Chain) -> None:
             raise UnsupportedError("a file was written a moment ago")
         if chain.trees[number].core.friends:
             raise UnsupportedError("trees record friends, which may change")
+    for each in cast("Friends", chain.friends).given:
+        check_files(each.chain)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.checkpoint.results import Results
 from treemill.data.chain import Chain
-from treemill.session import results_folder
+from treemill.session import known_files, results_folder
 from treemill.workers.query_task import QueryWorkload
 
 from tests.python.session.test_remember import same, settled
@@ -310,6 +310,34 @@ def test_defaults_of_friends_count_for_a_selector(tmp_path):
     assert run(1.0) == ({1.0}, 0)
     assert run(1.0) == ({1.0}, 1)
     assert run(2.0) == ({2.0}, 0)
+
+
+def test_a_selector_is_not_remembered_beside_friends_that_may_change_unseen(tmp_path, monkeypatch):
+    tm.remember(tmp_path / "results")
+    file, other = (
+        write(tmp_path / "0.root", 20, 0, x="f8"),
+        write(tmp_path / "1.root", 20, 1, w="f8", v="f8"),
+    )
+    inner = write(tmp_path / "2.root", 20, 2, k="f8", l="f8", m="f8")
+    young = []
+    settled = known_files._is_settled
+    monkeypatch.setattr(
+        known_files,
+        "_is_settled",
+        lambda state, now: state.size not in young and settled(state, now),
+    )
+
+    def run():
+        friend = tm.dataset(other, "Events").add_friend(tm.dataset(inner, "Events"), "inner")
+        events = tm.dataset(file, "Events").add_friend(friend, "f")
+        tm.run(lambda chunk: {"w": float(chunk["f.w"][0])}, events, remember="code")
+        return str(tm.report())
+
+    for each in (other, inner):
+        young[:] = [os.stat(each).st_size]
+        assert "a file was written a moment ago" in run(), each
+    young.clear()
+    assert "cannot be remembered" not in run()
 
 
 def test_columns_from_memory_count_by_their_values(tmp_path, parts):
