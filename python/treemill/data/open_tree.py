@@ -268,7 +268,8 @@ class KeptTrees:
 
     def __del__(self) -> None:
         # Without the lock, which this thread may hold: the collector of garbage runs at any time.
-        for kept in self._kept.values():
+        # Another thread may close some of these meanwhile.
+        for kept in [*self._kept.values()]:
             _recent.pop(kept.mark, None)
 
 

@@ -3,7 +3,9 @@ process has only so many open however many files, datasets and friends there are
 """
 
 import gc
+import sys
 import threading
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -128,6 +130,25 @@ def test_many_datasets_keep_few_files_open(files, opened, few):
     del several[1:]
     assert several[0].num_entries == 10
     assert opened() <= FEW
+
+
+def test_a_chain_may_go_while_another_thread_closes_its_files(core, monkeypatch):
+    class Meanwhile(OrderedDict):
+        def pop(self, mark, default=None):
+            if len(kept) > 1:
+                kept.popitem()
+            return super().pop(mark, default)
+
+    monkeypatch.setattr(open_tree, "_recent", Meanwhile())
+    failed = []
+    monkeypatch.setattr(sys, "unraisablehook", failed.append)
+    trees = open_tree.KeptTrees()
+    kept = trees._kept
+    for number in range(3):
+        trees.keep(number, None, object())
+    del trees
+    assert failed == []
+    assert len(open_tree._recent) == 0
 
 
 def test_a_branch_says_what_reads_it_when_its_dataset_is_gone(files, opened, monkeypatch):
