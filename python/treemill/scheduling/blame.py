@@ -29,8 +29,12 @@ _FULL = 0.5
 """The part of its limit that a process keeps between packets, at least, if it died of that."""
 _GROWN = 0.25
 """The part of its limit by which it has grown since its first query, at least."""
-_CERTAIN = 0.75
-"""If a query was alone while it grew by such a part of that, the query has filled it."""
+_LATE_SECONDS = 5.0
+"""What a process keeps is known once its packets are done. If it was told so shortly before the
+process was lost, it may have grown since by as much as it had when it was told."""
+_CERTAIN = 0.5
+"""If a query was alone while it grew by such a part of that, the query has filled it. More cannot
+be asked: what grows while its last neighbours end their packets is put down to these, too."""
 _LOSSES = 3
 """Processes that a query may fill while it is alone."""
 _LEAST_SECONDS = 60.0
@@ -61,6 +65,8 @@ class _Process:
     least: int  # what it had before its first query, or has had since
     keeps: int
     limit: int
+    told: float  # when
+    grew: int = 0  # by what was told last
     parts: dict[str, float] = field(default_factory=dict)  # of its growth, by query
     alone: dict[str, float] = field(default_factory=dict)  # of these, when no other one was there
     since: dict[str, float] = field(default_factory=dict)  # when the query was put down first
@@ -175,7 +181,8 @@ class Blame:
         queries that were at work there since it was told last; none, if it is told first."""
         process = self._processes.get(name)
         if process is None or not worked:
-            process = self._processes[name] = _Process(keeps, keeps, limit)
+            process = self._processes[name] = _Process(keeps, keeps, limit, now)
+        process.grew, process.told = max(keeps - process.keeps, 0), now
         before, process.keeps = process.keeps - process.least, keeps
         process.least = min(process.least, keeps)
         grown = keeps - process.least - before
@@ -205,7 +212,8 @@ class Blame:
         if process is None:
             return None
         kept = process.keeps - process.least
-        if process.keeps < _FULL * process.limit or kept < _GROWN * process.limit:
+        late = process.grew if now - process.told <= _LATE_SECONDS else 0
+        if process.keeps + late < _FULL * process.limit or kept + late < _GROWN * process.limit:
             return None
         parts = {query: part for query, part in process.parts.items() if query in queries}
         if len(queries) == 1 and not any(map(is_alone, parts)):

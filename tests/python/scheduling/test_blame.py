@@ -54,7 +54,24 @@ def test_another_one_is_suspected_if_processes_are_filled_without_the_first():
 
 @pytest.mark.parametrize(("keeps", "limit"), [(700, 1500), (150, 220)])
 def test_a_process_that_was_not_full_or_not_filled_tells_nothing(keeps, limit):
-    assert filled("mine", "yours", keeps=keeps, limit=limit).filled("a", {}, nobody, 1.0) is None
+    blame = filled("mine", "yours", keeps=keeps, limit=limit)
+    assert blame.filled("a", {}, nobody, 200.0) is None
+
+
+def test_one_that_fills_a_process_in_a_few_packets_is_told_late():
+    """It was lost for its memory when the last ones of them were not done."""
+    for keeps, seconds, is_full in [
+        ((150, 285), 1.0, True),
+        ((275, 285), 1.0, False),
+        ((150, 285), 9.0, False),
+        ((350, 285), 1.0, False),
+    ]:
+        blame = Blame()
+        for second, each in enumerate((54, *keeps)):
+            blame.keeps("a", each, 600, ("mine",) if second else (), float(second))
+        found = blame.filled("a", {"mine", "yours"}, nobody, 2.0 + seconds)
+        assert (found is not None) == is_full, (keeps, seconds)
+        assert found is None or (found.suspect, found.kept) == ("mine", 231)
 
 
 def test_a_process_of_which_nothing_is_known_tells_nothing():
@@ -123,6 +140,17 @@ def test_what_it_has_filled_beside_others_does_not_count():
         blame.keeps("b", 500, LIMIT, ("mine", "yours"), 100.0)
         blame.keeps("b", 700, LIMIT, ("mine",), 100.0)
         assert blame.filled("b", {"mine", "yours"}, everybody, 100.0).given_up is None
+
+
+def test_what_grew_while_its_last_neighbours_ended_does_not_clear_it():
+    blame = filled("mine", "mine too")
+    assert blame.filled("a", {"mine", "yours"}, nobody, 100.0).suspect == "mine"
+    for turn in range(3):
+        blame.keeps("b", 100, LIMIT, (), 0.0)
+        blame.keeps("b", 300, LIMIT, ("mine", "yours"), 1.0)
+        blame.keeps("b", 700, LIMIT, ("mine",), 2.0)
+        found = blame.filled("b", {"mine", "yours"}, everybody, 2.0)
+        assert found.given_up == ("mine" if turn == 2 else None)
 
 
 def test_one_that_has_been_alone_for_long_enough_does_what_it_had_in_hand_alone():
