@@ -14,13 +14,27 @@ from typing import Protocol
 
 from ..frozen import frozen
 
-__all__ = ["QUANTUM", "Demand", "Query", "Rules", "Share", "Turn", "User", "UserRule", "Users"]
+__all__ = [
+    "PATIENCE",
+    "QUANTUM",
+    "Demand",
+    "Query",
+    "Rules",
+    "Share",
+    "Turn",
+    "User",
+    "UserRule",
+    "Users",
+]
 
 QUANTUM = 0.5
 """Seconds for which a turn lasts at least, if its worker has something to do."""
 LATE = 1.0
 """Seconds after which a thread is lent to another query if the worker that has it was told to rest
 and is in its packet still. Each thread is lent once."""
+PATIENCE = 5.0
+"""Seconds for which one that wants threads has none, at least, before it gets one although it has
+had more than others."""
 
 
 @frozen
@@ -85,7 +99,7 @@ class Demand(Protocol):
         """True if this worker of it, which has a turn, has nothing to do."""
 
     def is_starting(self, worker: int, /) -> bool:
-        """True if this worker of it, which has a turn, is not started yet."""
+        """True if this worker of it is not started yet: its process loads the code first."""
 
 
 @dataclass(eq=False, slots=True)
@@ -96,15 +110,40 @@ class Share:
     had: float = 0.0
     turns: int = 0
     """Turns that it has, those that were withdrawn and are not over included."""
+    loading: int = 0  # of these turns, which are not charged yet
     since: float = 0.0  # `had` is of then
     withdrawn: int = 0  # of these turns
     coming: int = 0  # turns that were withdrawn from others for it
     is_waiting: bool = False  # whether it wants more than it has
+    since_none: float = math.inf  # since when it wants some and has none
+    overtime: float = 0.0  # for which its last turn went on after it was withdrawn
+    due: float = math.inf  # since when it has waited for too long
 
     def count(self, now: float) -> None:
         """Counts what it has had until now."""
-        self.had += self.turns * (now - self.since) / self.weight
+        self.had += (self.turns - self.loading) * (now - self.since) / self.weight
         self.since = now
+
+    def wait(self, now: float, parts: float) -> None:
+        """Counts for how long it wants threads and has none. `parts`: of the threads, one of so
+        many would be its own.
+
+        If it has had more than others, it gets a turn at last: but no sooner than its part would
+        allow for one as long as its last one. So it makes up for what it has had, if more slowly.
+        """
+        if self.turns or not self.is_waiting:
+            self.since_none = math.inf
+        else:
+            self.since_none = min(self.since_none, now)
+        patience = max(PATIENCE, (QUANTUM + self.overtime) * parts)
+        due = self.since_none + patience
+        self.due = due if due <= now else math.inf
+
+    @property
+    def starved(self) -> float:
+        """Since when it has waited for too long: then it gets the next turn, whatever it has had;
+        else infinity."""
+        return math.inf if self.held else self.due
 
     @property
     def held(self) -> int:
@@ -139,6 +178,7 @@ class Turn:
     process: str
     worker: int
     since: float
+    is_loading: bool = False  # its process loads the code, and that is not charged
     withdrawn: float | None = None  # when
     to: Query | None = None  # for which other query
 
@@ -181,13 +221,14 @@ class Query:
 
     def deserves(self, other: Query) -> bool:
         """Whether a turn of the other query is to be this one's: with it this one has not more than
-        the other one has now."""
+        the other one has now, or it has waited for too long."""
         if self.user is other.user:
-            return self.share.cost(1) <= other.share.cost()
+            return self.share.starved < math.inf or self.share.cost(1) <= other.share.cost()
         mine, theirs = self.user.rule.priority, other.user.rule.priority
         if mine != theirs:
             return mine > theirs
-        return self.user.share.cost(1) <= other.user.share.cost()
+        is_mine = self.user.share.starved < math.inf
+        return is_mine or self.user.share.cost(1) <= other.user.share.cost()
 
 
 class Users(dict[str, User]):
@@ -205,8 +246,9 @@ class Users(dict[str, User]):
             known = self[name] = User(rule, Share(rule.weight, since=now))
         return known
 
-    def count(self, now: float) -> None:
-        """Counts what all have had, and lets those that have begun to wait catch up."""
+    def count(self, now: float, threads: int) -> None:
+        """Counts what all have had, lets those that have begun to wait catch up, and finds those
+        that have waited for too long. `threads`: of all processes."""
         waiting = {}
         for name, user in self.items():
             user.share.count(now)
@@ -217,6 +259,12 @@ class Users(dict[str, User]):
             _catch_up(waits)
             waiting[name] = any(waits.values())
         _catch_up({self[name].share: waits for name, waits in waiting.items()})
+        weights = sum(user.rule.weight for name, user in self.items() if waiting[name])
+        for user in self.values():
+            parts = weights / user.rule.weight / max(threads, 1)
+            user.share.wait(now, parts)
+            for query in user.queries.values():
+                query.share.wait(now, parts * len(user.queries))
 
     def forget(self) -> None:
         """Forgets users without queries, but those that have had more than others have."""

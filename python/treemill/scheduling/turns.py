@@ -4,8 +4,10 @@ among users, then among a user's queries, by weight.
 A turn is one thread of one process for one worker of a query. A query that is alone has all turns
 and keeps them. If others want some, turns are taken back from those that have had most for their
 weight: the worker rests after its packet, and the thread is another one's. What users and queries
-have had is counted in thread-seconds (fair_share.py). One that wants nothing for a while gains
-nothing by that: it begins again with as much as the one that has had least of those that wait.
+have had is counted in thread-seconds (fair_share.py), without the time in which a process loads the
+code of a query. One that wants nothing for a while gains nothing by that: it begins again with as
+much as the one that has had least of those that wait. One that has had more than others waits, but
+has a turn every few seconds all the same.
 
 A query may have to run alone, because it is not known whether workers die of it: then one process
 is its own, and it has no turn in any other.
@@ -30,7 +32,9 @@ ENDING = 2.0
 that had to wait for the turn of its last packet would take several times as long."""
 STARTING = 10.0
 """Seconds for which a worker that has a turn may load what it needs, before the turn counts as
-begun. A turn that was taken away meanwhile would have loaded it for nothing."""
+begun and is charged. If it was taken away meanwhile, the thread would have loaded for nothing. A
+second worker of the query in the process only waits for what the first one loads: its turn may be
+taken away after `ENDING`."""
 ALONE = 60.0
 """Seconds after which a query that runs alone, and has lost no worker, need not do so any more, if
 nothing else is said."""
@@ -67,12 +71,14 @@ class Turns:
     def __init__(self, rules: Rules | None = None) -> None:
         self.rules = rules or Rules()
         self._processes: dict[str, _Process] = {}
+        self._threads = 0  # of all processes
         self._users = Users(self.rules)
         self._queries: dict[str, Query] = {}
         self._begun = 0
         self._now = 0.0
         self._is_unfair = False  # whether some query should have a turn that another one has
         self._withdrawn: set[Turn] = set()
+        self._loading: set[Turn] = set()
         self._changed: set[str] = set()  # processes where something may be granted
         self._actions: list[Grant | Withdraw] = []
 
@@ -80,7 +86,9 @@ class Turns:
 
     def add(self, process: str, threads: int) -> None:
         """A process is there."""
-        self._processes.setdefault(process, _Process(threads)).threads = threads
+        here = self._processes.setdefault(process, _Process(0))
+        self._threads += threads - here.threads
+        here.threads = threads
 
     def remove(self, process: str, now: float) -> None:
         """A process is gone, with all turns in it."""
@@ -95,6 +103,7 @@ class Turns:
         for query in self._queries.values():
             query.waiting.pop(process, None)
         del self._processes[process]
+        self._threads -= gone.threads
         self._changed.discard(process)
 
     def begin(self, query: str, user: str, demand: Demand, now: float) -> None:
@@ -113,7 +122,7 @@ class Turns:
             self._end(turn, now)
         self._move_out(ended)
         del ended.user.queries[query]
-        self._users.count(now)
+        self._count(now)
         self._users.forget()
         self._changed.update(self._processes)  # those that wait for a place may begin
 
@@ -140,6 +149,7 @@ class Turns:
         """A worker that has a turn can work only from now on."""
         known = self._queries.get(query)
         if known is not None and worker in known.turns:
+            self._charge(known.turns[worker], now)
             known.turns[worker].since = now
 
     def returned(self, query: str, worker: int, now: float) -> None:
@@ -214,7 +224,9 @@ class Turns:
         if not self._changed and not (everywhere and len(self._queries) > 1):
             return []
         self._now = now
-        self._users.count(now)
+        for turn in [each for each in self._loading if now - each.since >= STARTING]:
+            self._charge(turn, now)
+        self._count(now)
         self._is_unfair = any(
             query.deserves(other)
             for query in self._queries.values()
@@ -262,7 +274,9 @@ class Turns:
             key=lambda query: (
                 not query.demand.wants_workers,
                 -query.user.rule.priority,
+                query.user.share.starved,
                 query.user.share.cost(),
+                query.share.starved,
                 query.share.cost(),
                 query.number,
             ),
@@ -366,8 +380,12 @@ class Turns:
         if query.user.rule.priority > turn.query.user.rule.priority:
             return True
         had, demand = now - turn.since, turn.query.demand
-        if demand.is_starting(turn.worker):
-            return had >= STARTING
+        if turn.is_loading:
+            return had >= ENDING and any(
+                each.is_loading and each.process == turn.process and each.withdrawn is None
+                for each in turn.query.turns.values()
+                if each is not turn
+            )
         return had >= ENDING or (had >= QUANTUM and demand.seconds_left > QUANTUM)
 
     # Queries that run alone.
@@ -430,12 +448,15 @@ class Turns:
         del waiting[worker]
         if not waiting:
             del query.waiting[process]
-        turn = Turn(query, process, worker, now)
+        turn = Turn(query, process, worker, now, query.demand.is_starting(worker))
+        if turn.is_loading:
+            self._loading.add(turn)
         query.turns[worker] = turn
         self._processes[process].turns[query.name, worker] = turn
         for share in query.shares:
             share.count(now)
             share.turns += 1
+            share.loading += turn.is_loading
         self._arrived(query, process)
         self._actions.append(Grant(query.name, worker))
 
@@ -463,14 +484,29 @@ class Turns:
                 share.coming -= 1
             turn.to = None
 
+    def _count(self, now: float) -> None:
+        self._users.count(now, self._threads)
+
+    def _charge(self, turn: Turn, now: float) -> None:
+        """From now on the turn is charged, and for what its process has loaded for too long."""
+        if turn.is_loading:
+            turn.is_loading = False
+            self._loading.remove(turn)
+            for share in turn.query.shares:
+                share.count(now)
+                share.loading -= 1
+                share.had += max(now - turn.since - STARTING, 0.0) / share.weight
+
     def _end(self, turn: Turn, now: float) -> None:
         query, here = turn.query, self._processes[turn.process]
+        self._charge(turn, now)
         self._withdrawn.discard(turn)
         del query.turns[turn.worker]
         del here.turns[query.name, turn.worker]
         self._spare(turn)
         for share in query.shares:
             share.count(now)
+            share.overtime = 0.0 if turn.withdrawn is None else now - turn.withdrawn
             share.turns -= 1
             share.withdrawn -= turn.withdrawn is not None
         self._changed.add(turn.process)

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 
 import pytest
 from treemill.scheduling import Grant, Rules, Turns, UserRule
-from treemill.scheduling.fair_share import LATE
+from treemill.scheduling.fair_share import LATE, PATIENCE
 from treemill.scheduling.turns import STARTING, Withdraw
 
 from tests.random_search import share
@@ -18,14 +18,17 @@ HISTORIES = share(1000)
 
 
 class Query:
-    """Packets that take a while, for workers that have a turn."""
+    """Packets that take a while, for workers that have a turn; in each process, first the code is
+    loaded."""
 
-    def __init__(self, name, user, seconds, packet, began):
+    def __init__(self, name, user, seconds, packet, began, loading=0.0):
         self.name, self.user, self.packet, self.began = name, user, packet, began
+        self.loading, self.loaded = loading, {}  # when each process has loaded it
         self.left = seconds
         self.idle, self.starting = set(), set()
         self.at_work = 0
         self.first = self.ended = None
+        self.ending = lambda: None
 
     wants_workers = property(lambda self: self.left > 0)
     seconds_left = property(lambda self: self.left / max(self.at_work, 1))
@@ -58,15 +61,17 @@ class Cluster:
         self.number += 1
         heapq.heappush(self.events, (self.now + seconds, self.number, what))
 
-    def begin(self, user, seconds, packet=1.0):
+    def begin(self, user, seconds, packet=1.0, loading=0.0):
         self.number += 1
-        query = Query(f"q{self.number}", user, seconds, packet, self.now)
+        query = Query(f"q{self.number}", user, seconds, packet, self.now, loading)
         self.queries[query.name] = query
         self.turns.begin(query.name, user, query, self.now)
         worker = 0
         for process, threads in self.processes.items():
             for _ in range(threads):
                 self.places[query.name, worker] = process
+                if loading:
+                    query.starting.add(worker)
                 self.turns.wait(query.name, process, worker)
                 worker += 1
         self.decide()
@@ -85,12 +90,32 @@ class Cluster:
                     continue
                 if isinstance(action, Grant):
                     self.withdrawn.pop(who, None)
-                    self.feed(query, action.worker)
+                    self.start(query, action.worker)
                 else:
                     self.withdrawn[who] = self.now
-                    if action.worker in query.idle:
+                    if action.worker in query.idle or action.worker in query.starting:
                         self.rest(query, action.worker)
         self.check()
+
+    def start(self, query, worker):
+        if worker not in query.starting:
+            self.feed(query, worker)
+            return
+        process = self.places[query.name, worker]
+        loaded = query.loaded.setdefault(process, self.now + query.loading)
+        self.at(max(loaded - self.now, 0.0), lambda: self.started(query, worker))
+
+    def started(self, query, worker):
+        if query.name not in self.queries or worker not in query.starting:
+            return
+        query.starting.remove(worker)
+        if self.has_turn(query, worker):
+            self.turns.started(query.name, worker, self.now)
+            self.feed(query, worker)
+        self.decide()
+
+    def has_turn(self, query, worker):
+        return (self.places.get((query.name, worker)), query.name, worker) in self.turns.turns()
 
     def feed(self, query, worker):
         if query.left <= 0:
@@ -127,6 +152,7 @@ class Cluster:
             query.ended = self.now
             del self.queries[query.name]
             self.turns.end(query.name, self.now)
+            query.ending()
         self.turns.touch(process)
         self.decide()
 
@@ -217,6 +243,97 @@ def test_users_have_the_same_in_an_hour_however_many_queries_they_have(processes
         assert cluster.had[user] == pytest.approx(each, rel=0.05)
 
 
+class Waits:
+    """For how long users that want threads have had none: neither a packet, nor code that is being
+    loaded."""
+
+    def __init__(self, cluster):
+        self.cluster, self.since, self.longest = cluster, {}, Counter()
+
+    def look(self):
+        now, queries = self.cluster.now, self.cluster.queries
+        served = {queries[name].user for _, name, _ in self.cluster.turns.turns()}
+        served |= {query.user for query in queries.values() if query.at_work}
+        wanting = {query.user for query in queries.values() if query.wants_workers} - served
+        self.since = {user: self.since.get(user, now) for user in wanting}
+        for user, since in self.since.items():
+            self.longest[user] = max(self.longest[user], now - since)
+
+
+PROCESSES = pytest.mark.parametrize("processes", [{"a": 8}, {"a": 2, "b": 2, "c": 2, "d": 2}])
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (1.0, 2.0)], ids=["alike", "weights"])
+@PROCESSES
+def test_20_users_whose_code_loads_for_long_have_threads_soon_and_the_same(processes, weights):
+    users = {f"u{i}": weights[i % len(weights)] for i in range(20)}
+    rules = Rules(users={user: UserRule(weight=weight) for user, weight in users.items()})
+    cluster = Cluster(11, processes, rules)
+    for user in users:
+        cluster.begin(user, 1e9, 0.5, loading=10.0)
+        cluster.run(0.1)
+    loading, waits = Waits(cluster), Waits(cluster)
+    cluster.run(150.0, loading.look)
+    assert max(loading.longest.values()) <= 20 * 10.0 / 8, "each may have to wait until others load"
+    cluster.run(150.0, waits.look)
+    assert max(waits.longest.values()) <= 2 * PATIENCE
+    each = sum(cluster.had.values()) / sum(users.values())
+    for user, weight in users.items():
+        assert cluster.had[user] / weight == pytest.approx(each, rel=0.05)
+
+
+@PROCESSES
+def test_users_of_short_queries_that_load_for_long_leave_others_what_is_theirs(processes):
+    """Ten users have one query, ten one after another: each has to be loaded."""
+    cluster = Cluster(12, processes)
+
+    def begin(user, seconds):
+        query = cluster.begin(user, seconds, 0.5, loading=10.0)
+        query.ending = lambda: cluster.at(1.0, lambda: begin(user, seconds))
+
+    for number in range(10):
+        begin(f"short {number}", 2.0)
+        begin(f"long {number}", 1e9)
+        cluster.run(0.1)
+    waits = Waits(cluster)
+    cluster.run(300.0, waits.look)
+    assert max(waits.longest.values()) <= 20 * 10.0 / 8
+    had = [cluster.had[f"long {number}"] for number in range(10)]
+    assert min(had) >= 0.8 * max(had)
+    assert min(had) >= 0.9 * max(cluster.had[f"short {number}"] for number in range(10))
+
+
+@PROCESSES
+def test_nobody_gets_nothing_for_long_whatever_was_had_before(processes):
+    """One has all threads for packets that take long when others begin, and makes up for it."""
+    cluster = Cluster(13, processes)
+    much = cluster.begin("much", 1e9, 10.0)
+    cluster.run(0.1)
+    others = [f"u{i}" for i in range(19)]
+    for user in others:
+        cluster.begin(user, 1e9)
+    cluster.run(20.0)
+    much.packet = 1.0
+    cluster.run(40.0)
+    assert cluster.had["much"] > 2 * max(cluster.had[user] for user in others)
+    waits = Waits(cluster)
+    cluster.run(120.0, waits.look)
+    assert max(waits.longest.values()) <= 2 * PATIENCE
+    assert cluster.had["much"] > 1.1 * max(cluster.had[user] for user in others)
+    cluster.run(600.0)
+    assert cluster.had["much"] == pytest.approx(cluster.had["u0"], rel=0.05)
+
+
+def test_one_whose_packets_take_long_has_no_more_than_others():
+    cluster = Cluster(14, {"a": 8})
+    for number in reversed(range(20)):
+        cluster.begin(f"u{number}", 1e9, 1.0 if number else 30.0)
+    waits = Waits(cluster)
+    cluster.run(900.0, waits.look)
+    assert cluster.had["u0"] <= 1.1 * cluster.had["u1"]
+    assert max(waits.longest.values()) <= 1.5 * 30.0 * 20 / 8
+
+
 def test_weights_and_limits_are_kept():
     rules = Rules(users={"a": UserRule(weight=3.0), "c": UserRule(threads=1)})
     cluster = Cluster(2, {"p": 3, "q": 3}, rules)
@@ -298,10 +415,31 @@ def test_the_time_in_which_a_worker_is_started_does_not_count_unless_it_is_long(
     assert turns.decide(4.2, everywhere=True) == []
     assert turns.decide(4.6, everywhere=True) == [Withdraw("slow", 0)]
     turns.returned("slow", 0, 4.6)
-    assert turns.decide(4.6) == [Grant("other", 0)]
     other.starting.add(0)
+    assert turns.decide(4.6) == [Grant("other", 0)]
     assert turns.decide(4.0 + STARTING, everywhere=True) == []
     assert turns.decide(9.6 + STARTING, everywhere=True) == [Withdraw("other", 0)]
+
+
+@pytest.mark.parametrize(("started", "seconds", "charged"), [(8.0, 8.75, 0.75), (None, 12.0, 2.0)])
+def test_what_a_worker_loads_is_charged_only_if_it_takes_long(started, seconds, charged):
+    turns = Turns()
+    turns.add("p", 1)
+    slow, other = (Query(name, name, 1e9, 1.0, 0.0) for name in ("slow", "other"))
+    slow.starting.add(0)
+    for query in (slow, other):
+        turns.begin(query.name, query.user, query, 0.0)
+        turns.wait(query.name, "p", 0)
+    assert turns.decide(0.0) == [Grant("slow", 0)]
+    if started is not None:
+        assert turns.decide(started, everywhere=True) == []
+        slow.starting.clear()
+        turns.started("slow", 0, started)
+    assert turns.decide(seconds, everywhere=True) == [Withdraw("slow", 0)]
+    turns.returned("slow", 0, seconds)
+    assert turns.decide(seconds) == [Grant("other", 0)]
+    assert turns.decide(seconds + charged - 0.1, everywhere=True) == []
+    assert turns.decide(seconds + charged + 0.1, everywhere=True) == [Withdraw("other", 0)]
 
 
 def test_a_query_that_is_nearly_done_keeps_its_thread_and_not_for_ever():

@@ -146,8 +146,8 @@ class PassScheduler:
         return worker in self._packetizer.idle
 
     def is_starting(self, worker: int) -> bool:
-        """True if the worker has a turn, and is not started yet."""
-        return worker in self._turns.awaited
+        """True if the worker is not started yet: its process has to load the task."""
+        return worker not in self._of[worker].there
 
     def in_hand(self, address: str) -> list[Span]:
         """What the workers of a process may be at."""
