@@ -163,6 +163,11 @@ class User:
     share: Share
     queries: dict[str, Query] = field(default_factory=dict)
 
+    @property
+    def has_all(self) -> bool:
+        """True if the user has as many threads as the operator allows."""
+        return self.rule.threads is not None and self.share.held >= self.rule.threads
+
     def turns(self) -> Iterator[Turn]:
         """The turns that the user has and keeps, but those of queries that are alone."""
         for query in self.queries.values():
@@ -257,7 +262,7 @@ class Users(dict[str, User]):
                 query.share.count(now)
                 waits[query.share] = bool(query.waiting) and query.demand.wants_workers
             _catch_up(waits)
-            waiting[name] = any(waits.values())
+            waiting[name] = any(waits.values()) and not user.has_all
         _catch_up({self[name].share: waits for name, waits in waiting.items()})
         weights = sum(user.rule.weight for name, user in self.items() if waiting[name])
         for user in self.values():

@@ -324,6 +324,18 @@ def test_nobody_gets_nothing_for_long_whatever_was_had_before(processes):
     assert cluster.had["much"] == pytest.approx(cluster.had["u0"], rel=0.05)
 
 
+def test_one_that_may_have_few_threads_gives_newcomers_no_right_to_those_of_others():
+    cluster = Cluster(13, {"a": 8}, Rules(users={"limited": UserRule(threads=1)}))
+    for user in ("limited", "much"):
+        cluster.begin(user, 1e9)
+    cluster.run(100.0)
+    before = cluster.had["much"]
+    for user in ("new", "newer"):
+        cluster.begin(user, 1e9)
+    cluster.run(100.0)
+    assert cluster.had["much"] - before == pytest.approx(cluster.had["new"], rel=0.1)
+
+
 def test_one_whose_packets_take_long_has_no_more_than_others():
     cluster = Cluster(14, {"a": 8})
     for number in reversed(range(20)):
