@@ -39,6 +39,11 @@ def write(path, port, messages):
             file.write(struct.pack("<IIII", 0, number, len(packet), len(packet)) + packet)
 
 
+def _parts(field):
+    """The fields that a field consists of: a remark on it has no bytes."""
+    return [each for each in field.findall("field") if int(each.get("size", 0))]
+
+
 class Message:
     """A message as tshark reads it. protocol: the innermost one. fields: names and values."""
 
@@ -47,7 +52,7 @@ class Message:
         self.protocol = protocols[-1].get("name")
         inside = list(protocols[-1].iter("field"))
         self.fields = [(field.get("name"), field.get("show")) for field in inside]
-        leaves = [each for each in inside if each.get("pos") and not each.findall("field")]
+        leaves = [each for each in inside if each.get("pos") and not _parts(each)]
         ends = [int(each.get("pos")) + int(each.get("size")) for each in leaves]
         size = next(int(p.get("size")) for p in protocols if p.get("name") == "frame")
         self.is_whole = size - max(ends) <= 4

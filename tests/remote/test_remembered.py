@@ -29,10 +29,11 @@ def test_a_file_is_asked_for_its_state_and_for_no_byte_until_it_changes(kind, fi
     trees = [files[f"store/trees/events_{number}.root"] for number in (2, 0)]
     expected = [tm.dataset(str(tree), "Events").sum("Jet_pt").value for tree in trees]
     with kind() as server, tm.connect(workers=2, mode="threads") as session:
+        datasets = []  # a file is open for as long as one of it is there
 
         def run():
-            events = tm.dataset(f"{url}:Events")
-            found = session.run(events.sum("Jet_pt"), progress=False)
+            datasets.append(tm.dataset(f"{url}:Events"))
+            found = session.run(datasets[-1].sum("Jet_pt"), progress=False)
             return found, session.report.io
 
         url = server.put(trees[0], PATH)
