@@ -117,7 +117,13 @@ def greedy(folder, megabytes):
 
 
 @again
-@pytest.mark.parametrize("others", [0, 1], ids=["alone", "beside another"])
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param(0, id="alone"),
+        pytest.param(1, id="beside another", marks=pytest.mark.slow),
+    ],
+)
 def test_a_query_that_takes_more_memory_than_it_may_ends_with_the_entries(
     processes, events, tmp_path, others, turn
 ):
@@ -160,7 +166,13 @@ def brief(megabytes):
 
 
 @again
-@pytest.mark.parametrize("limit", ["300 MB", None], ids=["with a limit", "without"])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        pytest.param("300 MB", id="with a limit", marks=pytest.mark.slow),
+        pytest.param(None, id="without"),
+    ],
+)
 def test_the_greedy_one_of_several_in_a_process_is_found_and_no_other(
     processes, events, tmp_path, limit, turn
 ):
