@@ -315,8 +315,9 @@ _DIMENSIONS = re.compile(r"(\[\w*\])+$")
 
 
 def without_dimensions(name: str) -> str:
-    """A branch's name without the dimensions that ROOT appends to some. The leaf has them too."""
-    return _DIMENSIONS.sub("", name)
+    """A branch's name without the dimensions that ROOT appends to some. The leaf has them too. A
+    name that is nothing else stays as it is."""
+    return _DIMENSIONS.sub("", name) or name
 
 
 def branch_columns(columns: Named, kind: str) -> Named:

@@ -191,6 +191,11 @@ def test_brackets_in_names(events, tmp_path):
     for columns in ({"x[3]": "MET_pt"}, ["Muon_pt[0]"]):
         with raises(QueryError, said="a branch cannot be called another name"):
             events.snapshot(path, columns)
+    with uproot.recreate(source) as file:
+        file["Events"] = {"[x]": np.arange(3.0)}
+    for columns in (["`[x]`"], "*"):
+        with raises(QueryError, said="a branch cannot be called another name"):
+            tm.dataset(source, tree="Events").snapshot(path, columns)
     with raises(QueryError, said="two columns would be called X y: give one"):
         wide.define("X.y", "X_z").snapshot(path, ["X.y", "`X.y[5]`"])
     tm.run(events.snapshot(str(tmp_path / "b.root"), {"x[3]": "MET_pt"}, format="rntuple"))
