@@ -2,7 +2,7 @@
 //! files, of one source, of one session or of one address; whoever asks keeps it. Pure: times are given. Knows no request.
 
 use crate::limits::{ANSWERING, DOUBT};
-use crate::patience::PROMISE;
+use crate::patience::{ASKED, PATIENCE, PROMISE};
 use crate::retry::Retry;
 use crate::{Kind, Trouble};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -133,7 +133,9 @@ impl<W: Clone> Health<W> {
 impl Health {
     /// The server was given up for this reason, after it had brought nothing for this time: it is lost, unless it answers others.
     pub(crate) fn given_up(&mut self, why: &Trouble, waited: Duration, now: Duration) {
-        if !why.kind.may_pass() || why.kind == Kind::Busy {
+        // Three times the same keeps the promise: a server that says no at once is there, and its other files may take their time.
+        let says_no = why.kind == Kind::Transient && waited.saturating_mul(ASKED) <= PATIENCE;
+        if !why.kind.may_pass() || why.kind == Kind::Busy || says_no {
             return;
         }
         self.doubted(waited, now);
@@ -178,7 +180,7 @@ impl FileHealth {
 mod tests {
     use super::*;
     use crate::limits::SILENCE;
-    use crate::patience::{ASKED, OPENING_PATIENCE};
+    use crate::patience::OPENING_PATIENCE;
 
     fn trouble() -> Trouble {
         Trouble::new(Kind::Silent, "nothing came")
@@ -236,6 +238,16 @@ mod tests {
             health.given_up(&Trouble::new(kind, ""), second, 2 * second);
             assert!(!tries(&health, 3 * second).is_doubtful());
         }
+    }
+
+    /// Three answers that are late, each with an error, would not keep the promise.
+    #[test]
+    fn a_server_that_fails_is_doubted_if_it_takes_long_for_it() {
+        let (mut health, second) = (Health::default(), Duration::from_secs(1));
+        health.given_up(&Trouble::new(Kind::Transient, ""), 8 * second, 8 * second);
+        assert!(!tries(&health, 9 * second).is_doubtful());
+        health.given_up(&Trouble::new(Kind::Transient, ""), 9 * second, 18 * second);
+        assert!(tries(&health, 19 * second).is_doubtful());
     }
 
     /// An answer that begins is not what was asked for: a server may send the header of each, and nothing else.
