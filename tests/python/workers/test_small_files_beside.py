@@ -68,7 +68,7 @@ def assert_same(found, expected):
 
 
 @pytest.fixture(scope="module")
-def lacking(tmp_path_factory):
+def many_lacking(tmp_path_factory):
     """Files of four forms in turns: with all columns; without some; without the counter, too; an
     RNTuple without them."""
     where = tmp_path_factory.mktemp("lacking")
@@ -85,11 +85,17 @@ def lacking(tmp_path_factory):
     with uproot.recreate(forms[-1]) as file:
         file["t"] = some
     files = []
-    for number in range(FILES):
+    for number in range(3 * FILES):
         files.append(where / f"f{number:03}.root")
         shutil.copy2(forms[(number + 1) % 4], files[-1])
     settled(*files)
     return [str(path) for path in files]
+
+
+@pytest.fixture(scope="module")
+def lacking(many_lacking):
+    """As many of them as friends have files."""
+    return many_lacking[:FILES]
 
 
 DEFAULTS = [
@@ -140,8 +146,8 @@ def test_defaults_are_the_numbers_that_files_lack(core, lacking, bound):
         assert np.array_equal(values[EACH * number :][:EACH], expected)
 
 
-def test_a_default_is_repeated_as_a_counter_says(core, lacking, monkeypatch, bound):
-    files = [path for number, path in enumerate(lacking) if (number + 1) % 4 < 2]
+def test_a_default_is_repeated_as_a_counter_says(core, many_lacking, monkeypatch, bound):
+    files = [path for number, path in enumerate(many_lacking) if (number + 1) % 4 < 2]
     events = tm.dataset(files, tree="t", missing={"Jet_tag": 7})
 
     def book():
@@ -151,11 +157,11 @@ def test_a_default_is_repeated_as_a_counter_says(core, lacking, monkeypatch, bou
             events.take("Jet_tag"),
         ]
 
-    found = run(book)
+    found = run(book, workers=1)
     assert len(bound) < len(files) // 2
     tags = ak.to_list(found[2])
     counts = np.arange(EACH) % 4
-    assert tags[EACH * 2 : EACH * 3] == [[7] * n for n in counts] or files[2] == lacking[3]
+    assert tags[EACH * 2 : EACH * 3] == [[7] * n for n in counts] or files[2] == many_lacking[3]
     assert_same(found, run(book, monkeypatch))
 
 
@@ -292,16 +298,21 @@ def test_a_friends_file_that_is_replaced_during_a_pass_is_an_error(
 # Friends and defaults together.
 
 
-@pytest.mark.parametrize(("missing", "text"), [*DEFAULTS, ({"*": -1}, "h")])
-@pytest.mark.parametrize("turned", [0, 1, 2, 3])
-def test_files_that_lack_columns_and_have_friends_are_those_of_files_one_by_one(
-    core, lacking, tmp_path, missing, text, turned, monkeypatch, bound
-):
-    files = lacking[turned:]
-    total = len(files) * EACH
+@pytest.fixture(scope="module", params=[0, 1, 2, 3])
+def joined(request, lacking, tmp_path_factory):
+    """Files that lack columns, beginning with each of the forms; and a friend of them."""
+    files = lacking[request.param :]
     # `y` of the friend is not the dataset's, also where a file lacks it; only the friend has `h`.
-    z = np.arange(total, dtype="f8")
-    other = friend_of(tmp_path / "f", [total], z=z, y=z + 1000, h=z % 9)
+    z = np.arange(len(files) * EACH, dtype="f8")
+    folder = tmp_path_factory.mktemp("joined") / "f"
+    return files, friend_of(folder, [len(z)], z=z, y=z + 1000, h=z % 9), z
+
+
+@pytest.mark.parametrize(("missing", "text"), [*DEFAULTS, ({"*": -1}, "h")])
+def test_files_that_lack_columns_and_have_friends_are_those_of_files_one_by_one(
+    core, joined, missing, text, monkeypatch, bound
+):
+    files, other, z = joined
     events = tm.dataset(files, tree="t", missing=missing).add_friend(other, alias="o")
 
     def book():
