@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import cache
 
 from ..errors import UnsupportedError
-from .walk import Walk, attributes_of, hashed, is_importable, is_own, place_of
+from .walk import Walk, all_names, attributes_of, codes, hashed, is_importable, is_own, place_of
 
 __all__ = ["by_attribute", "digest", "digest_and_exact", "evaluator", "number_of", "versions"]
 
@@ -192,7 +192,7 @@ class _Certain(_Exact):
                 raise UnsupportedError(f"{_title(value)} uses {name}, which does not exist")
             elif not _is_of_python(found := getattr(builtins, name)):
                 yield name, found
-        names = frozenset((each,) for each in _all_names(code))
+        names = frozenset((each,) for each in all_names(code))
         for name in sorted(_imported(code)):
             if name not in sys.modules:
                 raise UnsupportedError(f"{_title(value)} imports {name}, which is not loaded")
@@ -308,7 +308,7 @@ _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 def _paths(code: types.CodeType, name: str, loads: Set[str]) -> frozenset[Path]:
     """What code, and code inside it, takes of what these instructions find by a name."""
     found = set()
-    for each in _codes(code):
+    for each in codes(code):
         path: list[str] | None = None
         for step in dis.get_instructions(each):
             if path is not None and step.opname in _ATTRIBUTES:
@@ -400,16 +400,9 @@ def _distributions() -> Mapping[str, list[str]]:
     return packages_distributions()
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            yield from _codes(each)
-
-
 def _check(code: types.CodeType, value: types.FunctionType) -> None:
     """Raises UnsupportedError if code changes what outlives its call, or looks outside."""
-    for each in _codes(code):
+    for each in codes(code):
         looks = _LOOKS.intersection(each.co_names)
         if looks:
             raise UnsupportedError(f"{_title(value)} uses {min(looks)}, which looks outside of it")
@@ -422,14 +415,10 @@ def _check(code: types.CodeType, value: types.FunctionType) -> None:
                 raise UnsupportedError(f"{_title(value)} changes {step.argval}, which outlives it")
 
 
-def _all_names(code: types.CodeType) -> frozenset[str]:
-    return frozenset(name for each in _codes(code) for name in each.co_names)
-
-
 def _global_names(code: types.CodeType) -> set[str]:
     return {
         str(step.argval)
-        for each in _codes(code)
+        for each in codes(code)
         for step in dis.get_instructions(each)
         if step.opname in _GLOBALS and step.argval not in _OF_CLASSES
     }
@@ -441,7 +430,7 @@ _OF_CLASSES = frozenset({"__name__", "__qualname__", "__module__"})
 def _imported(code: types.CodeType) -> set[str]:
     return {
         str(step.argval)
-        for each in _codes(code)
+        for each in codes(code)
         for step in dis.get_instructions(each)
         if step.opname == "IMPORT_NAME"
     }

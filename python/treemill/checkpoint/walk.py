@@ -14,7 +14,7 @@ import hashlib
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -22,7 +22,16 @@ from typing import Protocol, TypeAlias, TypeGuard
 
 from ..errors import UnsupportedError
 
-__all__ = ["Walk", "attributes_of", "hashed", "is_importable", "is_own", "place_of"]
+__all__ = [
+    "Walk",
+    "all_names",
+    "attributes_of",
+    "codes",
+    "hashed",
+    "is_importable",
+    "is_own",
+    "place_of",
+]
 
 # Which code a name stands for: digests of the user's own modules with those that they import, and
 # the versions of installed packages. A module counts as the user's own if it lies outside of
@@ -405,10 +414,22 @@ def _ufunc_place(value: object) -> tuple[str, str] | None:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """The global names that code uses, functions inside it included."""
-    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
-    used = {each.argval for each in dis.get_instructions(code) if each.opname in _GLOBAL}
-    return used.union(*map(_names, inner))
+    """The names of global variables that code uses, functions inside it included."""
+    steps = (step for each in codes(code) for step in dis.get_instructions(each))
+    return {step.argval for step in steps if step.opname in _GLOBAL}
+
+
+def codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code, and that of the functions and classes inside it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from codes(each)
+
+
+def all_names(code: types.CodeType) -> frozenset[str]:
+    """All names in code, functions inside it included."""
+    return frozenset(name for each in codes(code) for name in each.co_names)
 
 
 def _is_code(value: object) -> TypeGuard[types.FunctionType]:
@@ -428,7 +449,7 @@ def _held(function: types.FunctionType) -> dict[str, object]:
         for name in sorted(_names(code)) if isinstance(module, str) and is_own(module) else ():
             value = each.__globals__.get(name)
             if isinstance(value, types.ModuleType):
-                found.update(_found(value, _attributes(code), set()))
+                found.update(_found(value, all_names(code), set()))
             elif module != "__main__":
                 found[f"{module}.{name}"] = value
         held |= found
@@ -451,7 +472,7 @@ def _inside(value: object) -> list[types.FunctionType]:
 
 
 def _found(
-    module: types.ModuleType, names: set[str], seen: set[str]
+    module: types.ModuleType, names: Set[str], seen: set[str]
 ) -> Iterator[tuple[str, object]]:
     """What one of the user's own modules, and modules in it, have by these names."""
     if module.__name__ in seen or not is_own(module.__name__):
@@ -477,12 +498,6 @@ def _is_held(value: object, within: frozenset[int] = frozenset()) -> bool:
         items, within = value.values() if isinstance(value, dict) else value, within | {id(value)}
         return bool(value) and all(_is_held(each, within) for each in items)
     return type(value) in _SCALARS
-
-
-def _attributes(code: types.CodeType) -> set[str]:
-    """All names in code, functions inside it included."""
-    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
-    return set(code.co_names).union(*map(_attributes, inner))
 
 
 def _content(cell: types.CellType) -> object:
